@@ -24,8 +24,8 @@ type (
 	byURL   = external.Engine
 )
 
-// Engine is InnoDB in one of its products, on servers that it starts or that are reached by URL. What
-// only one of the two can is that one's.
+// Engine is InnoDB in one of its products, on managed and external servers. It implements what only one product can do
+// for that product alone.
 type Engine struct {
 	product *dialect.Product
 	byStart
@@ -41,7 +41,7 @@ var _ interface {
 	filewise.OptionChecker
 } = Engine{}
 
-// host is a way to servers: by starting them, or by URL.
+// host opens servers of one kind: managed or external.
 type host interface {
 	Script(filewise.Target, filewise.Layout, filewise.Program) (filewise.Script, error)
 	Open(context.Context, filewise.Target) (filewise.Server, error)
@@ -62,23 +62,23 @@ func (e Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program)
 	return e.host(t).Script(t, l, p)
 }
 
-// Open finds the product and tries it, see managed.Engine.Open; or connects to an
-// external server, see external.Engine.Open.
+// Open tries the installed product, see managed.Engine.Open, or connects to an external server, see
+// external.Engine.Open.
 func (e Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
 	return e.host(t).Open(ctx, t)
 }
 
-// FillWork returns the work in payload bytes that fills the files of a layout. If 0, the
-// layout needs no such thing, its files fill evenly.
+// FillWork returns the work, in payload bytes, that fills a layout's files. It returns 0 if the files fill evenly, so
+// that no such amount is needed.
 func (e Engine) FillWork(t filewise.Target, l filewise.Layout, p filewise.Program) (int64, error) {
-	if t.Mode == filewise.External { // files of tables and partitions
+	if t.Mode == filewise.External { // files of tables and partitions fill evenly
 		return 0, nil
 	}
 	return e.byStart.FillWork(t, l, p)
 }
 
-// LoadedBytes returns the size of a managed server's data files that a program's loaded
-// data fill up to the last one. If 0, the program loads nothing.
+// LoadedBytes returns the size of a managed server's data files at which a program's loaded data reach the last file.
+// It returns 0 if the program loads nothing.
 func (e Engine) LoadedBytes(t filewise.Target, p filewise.Program) (int64, error) {
 	if t.Mode == filewise.External { // the files are as large as the data
 		return 0, nil
@@ -86,10 +86,10 @@ func (e Engine) LoadedBytes(t filewise.Target, p filewise.Program) (int64, error
 	return e.byStart.LoadedBytes(t, p)
 }
 
-// Schemes returns the product's name alone.
+// Schemes returns only the product's name.
 func (e Engine) Schemes() []string { return []string{e.product.Name} }
 
-// Describe describes what the engine is; it looks for the binary, nothing more.
+// Describe describes the engine. It only looks for the binary.
 func (e Engine) Describe() filewise.Description {
 	d := filewise.Description{
 		Page:  16384,

@@ -21,14 +21,12 @@ import (
 	"filewise/internal/sqlfile"
 )
 
-// Bulk loads a program's tables by LOAD DATA LOCAL INFILE, streamed, if the
-// server takes that; else by prepared inserts of many rows. It implements
-// filewise.BulkLoader. It uses the connections of the host's control.
+// Bulk loads a program's tables. It streams LOAD DATA LOCAL INFILE if the server accepts that, or else uses prepared
+// inserts of many rows. It implements filewise.BulkLoader, and uses the host's control connections.
 type Bulk struct {
 	Host   Host
 	Schema Schema
-	// Unlogged keeps the load out of the binary log, which needs rights that an
-	// account has on a managed server only.
+	// Unlogged keeps the load out of the binary log. It needs rights that an account has only on a managed server.
 	Unlogged bool
 
 	mu     sync.Mutex
@@ -36,7 +34,7 @@ type Bulk struct {
 	infile bool // the server's local_infile
 }
 
-// NewBulk returns the loader of a program's tables; nil if there is nothing to load.
+// NewBulk returns the loader of a program's tables, or nil if there is nothing to load.
 func NewBulk(h Host, s Schema, unlogged bool) filewise.BulkLoader {
 	if !s.Program.Loads() {
 		return nil
@@ -44,9 +42,9 @@ func NewBulk(h Host, s Schema, unlogged bool) filewise.BulkLoader {
 	return &Bulk{Host: h, Schema: s, Unlogged: unlogged}
 }
 
-// LoadBatch loads a batch and its mark in one transaction. The mark comes first:
-// of a batch that is loaded already nothing is sent again, and one whose lost
-// connection the server has not noticed yet is waited for.
+// LoadBatch loads a batch and its mark in one transaction. The mark comes first, so that a batch that is loaded already
+// is not sent again. If a lost connection that was loading the batch is still open on the server, LoadBatch waits for
+// it.
 func (b *Bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) error {
 	return b.with(ctx, func(conn *sql.Conn) error {
 		infile, err := b.takesInfile(ctx, conn)
@@ -74,8 +72,7 @@ func (b *Bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64)
 	})
 }
 
-// Finish creates the indexes from sorted keys, and gathers statistics, of several tables
-// at the same time.
+// Finish creates the indexes from sorted keys and gathers statistics, for several tables in parallel.
 func (b *Bulk) Finish(ctx context.Context) error {
 	eg, gctx := errgroup.WithContext(ctx)
 	eg.SetLimit(runtime.NumCPU())
@@ -100,8 +97,8 @@ func (b *Bulk) finish(ctx context.Context, conn *sql.Conn, t Table) error {
 	return tableOK(ctx, conn, b.Schema.analyze(t))
 }
 
-// tableOK executes a statement that maintains a table, whose rows describe how that
-// went: ANALYZE, CHECK.
+// tableOK executes a statement that maintains a table (ANALYZE, CHECK), and returns an error if the statement's rows
+// report one.
 func tableOK(ctx context.Context, conn *sql.Conn, statement string) error {
 	rows, err := sqlrows.Query(ctx, conn, statement)
 	if err != nil {
@@ -116,7 +113,7 @@ func tableOK(ctx context.Context, conn *sql.Conn, statement string) error {
 	return nil
 }
 
-// markBatch notes a batch that is loaded.
+// markBatch returns the statement that records a loaded batch.
 func (s Schema) markBatch() string {
 	return "INSERT INTO " + in(s.Database, LoadedTable) + " (table_name, batch) VALUES (?, ?)"
 }
@@ -125,8 +122,8 @@ func (s Schema) analyze(t Table) string {
 	return "ANALYZE NO_WRITE_TO_BINLOG TABLE " + in(s.Database, t.Name)
 }
 
-// with lends a control connection for a piece of the load. One on which
-// something failed is closed, and the server rolls back what it had begun.
+// with lends a control connection for a part of the load. If do fails, the connection is closed, and the server rolls
+// back what it had begun.
 func (b *Bulk) with(ctx context.Context, do func(*sql.Conn) error) error {
 	link, err := b.Host.Link()
 	if err != nil {
@@ -144,7 +141,7 @@ func (b *Bulk) with(ctx context.Context, do func(*sql.Conn) error) error {
 		}
 	}
 	if err != nil {
-		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // what database/sql closes a connection for
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // makes database/sql close the connection
 	}
 	if closing := conn.Close(); err == nil {
 		err = closing
@@ -164,7 +161,7 @@ func (b *Bulk) logging(ctx context.Context, conn *sql.Conn, on bool) error {
 	return err
 }
 
-// takesInfile checks once whether the server takes the client's files.
+// takesInfile reports whether the server accepts LOAD DATA LOCAL. It asks once.
 func (b *Bulk) takesInfile(ctx context.Context, conn *sql.Conn) (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -177,7 +174,7 @@ func (b *Bulk) takesInfile(ctx context.Context, conn *sql.Conn) (bool, error) {
 	return b.infile, nil
 }
 
-// table returns the schema's table for the workload's data.
+// table returns the name of the schema's table for a table of the workload's data.
 func (b *Bulk) table(t filewise.TableData) (string, error) {
 	name := tableOfData(t.Table)
 	if !slices.ContainsFunc(b.Schema.Tables, func(own Table) bool { return own.Name == name }) {
@@ -186,14 +183,13 @@ func (b *Bulk) table(t filewise.TableData) (string, error) {
 	return in(b.Schema.Database, name), nil
 }
 
-// columnList returns the columns' names in parentheses.
+// columnList returns the columns' names in parentheses, or "" for none.
 func columnList(columns []string) string {
 	names := filewise.Each(columns, Ident)
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
-// sendInserts inserts a batch by prepared statements of many rows, for servers
-// that take no file of the client's.
+// sendInserts inserts a batch with prepared statements of many rows, for servers that do not accept LOAD DATA LOCAL.
 func (b *Bulk) sendInserts(ctx context.Context, conn *sql.Conn, t filewise.TableData, batch int64) error {
 	table, err := b.table(t)
 	if err != nil {
@@ -202,7 +198,7 @@ func (b *Bulk) sendInserts(ctx context.Context, conn *sql.Conn, t filewise.Table
 	var many *sql.Stmt
 	defer func() {
 		if many != nil {
-			_ = many.Close() // ends with its connection at the latest
+			_ = many.Close() // it ends with its connection at the latest
 		}
 	}()
 	return insertrows.Load(t, batch, table+" "+columnList(t.Columns), func(statement string, values []any) (err error) {
@@ -219,12 +215,11 @@ func (b *Bulk) sendInserts(ctx context.Context, conn *sql.Conn, t filewise.Table
 	})
 }
 
-// infiles numbers the streams of this process, whose names the driver keeps in
-// one register.
+// infiles numbers this process's streams, whose names the driver keeps in one global register.
 var infiles atomic.Int64
 
-// loadData returns the statement that reads a stream of the client's. Texts of ASCII are in the
-// columns' character set already: stated to be binary, they are not converted.
+// loadData returns the statement that loads a stream from the client. ASCII texts are the same in the columns'
+// character set, so they are declared binary to avoid a conversion.
 func loadData(table, stream string, columns []string, ascii bool) string {
 	set := "utf8mb4"
 	if ascii {
@@ -234,9 +229,8 @@ func loadData(table, stream string, columns []string, ascii bool) string {
 		` FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' ` + columnList(columns)
 }
 
-// sendFile sends a batch as the file of a LOAD DATA LOCAL INFILE. The server
-// makes warnings of what would be errors of an insert, and drops such rows: so
-// rows and warnings are counted.
+// sendFile sends a batch as the file of a LOAD DATA LOCAL INFILE. The server turns what would be errors of an insert
+// into warnings, and drops such rows. So sendFile checks the counts of rows and warnings.
 func (b *Bulk) sendFile(ctx context.Context, conn *sql.Conn, t filewise.TableData, batch int64) error {
 	table, err := b.table(t)
 	if err != nil {
@@ -257,7 +251,7 @@ func (b *Bulk) sendFile(ctx context.Context, conn *sql.Conn, t filewise.TableDat
 	return complete(ctx, conn, result, rows.Count())
 }
 
-// complete compares what the server has taken with what was sent.
+// complete returns an error if the server has not taken all rows that were sent.
 func complete(ctx context.Context, conn *sql.Conn, result sql.Result, sent int64) error {
 	taken, err := result.RowsAffected()
 	if err != nil {

@@ -12,20 +12,19 @@ import (
 	"filewise/internal/sqlfile"
 )
 
-// client sends each operation as a statement of its own.
+// client sends each operation as one statement.
 type client struct {
 	*connection
 	text      string
 	deletes   bool
-	order     []int // of the statement's parameters: which argument each is
+	order     []int // for each of the statement's parameters: the index of its argument
 	statement driver.Stmt
 	args      []any
 	values    []driver.NamedValue
 	row       []driver.Value
 }
 
-// newClient readies a session with its prepared statement; of a phase with a
-// connection for each statement there is none.
+// newClient prepares a session and its statement. In a phase with a connection for each statement, nothing is prepared.
 func newClient(ctx context.Context, s *connection) (filewise.Session, error) {
 	text, err := s.schema.Statement(SectionStatement+s.Phase.Section, s.schema.TableOf(s.Worker))
 	if err != nil {
@@ -45,7 +44,7 @@ func newClient(ctx context.Context, s *connection) (filewise.Session, error) {
 		return nil, err
 	}
 	if s.Phase.PerStatement {
-		s.pool.SetMaxIdleConns(-1) // what comes back is closed
+		s.pool.SetMaxIdleConns(-1) // returned connections are closed
 		c.One = c.alone
 		return c, nil
 	}
@@ -59,8 +58,8 @@ func newClient(ctx context.Context, s *connection) (filewise.Session, error) {
 	return c, nil
 }
 
-// prepare prepares the statement on the driver's own connection, which is the
-// session's alone: database/sql would allocate for each execution.
+// prepare prepares the statement on the driver's connection, which only this session uses. database/sql would allocate
+// memory for each execution.
 func (c *client) prepare(ctx context.Context) func(any) error {
 	return func(connection any) (err error) {
 		p, ok := connection.(driver.ConnPrepareContext)
@@ -74,7 +73,7 @@ func (c *client) prepare(ctx context.Context) func(any) error {
 	}
 }
 
-// fill takes the arguments of an operation.
+// fill sets the arguments of operation i.
 func (c *client) fill(i int64) {
 	c.args = c.Phase.Args.Args(c.args[:0], c.Worker, i)
 	for n, arg := range c.order {
@@ -82,7 +81,7 @@ func (c *client) fill(i int64) {
 	}
 }
 
-// one executes one operation and reads its rows to the end.
+// one executes one operation and reads all of its rows.
 func (c *client) one(ctx context.Context, i int64) error {
 	c.fill(i)
 	if c.deletes {
@@ -96,8 +95,8 @@ func (c *client) one(ctx context.Context, i int64) error {
 	return err
 }
 
-// found refuses the deletion of no row: MariaDB answers a DELETE that it was instructed to end
-// while it looked for the row as if there were none (2 % of 100,000 on 10.11.19).
+// found returns an error if a DELETE met no row. If MariaDB is told to end a DELETE while it looks for the row, it answers as
+// if there were no row (2 % of 100,000 on 10.11.19).
 func (c *client) found(r driver.Result, err error) error {
 	if err != nil {
 		return err
@@ -110,7 +109,7 @@ func (c *client) found(r driver.Result, err error) error {
 
 var errNoRow = errors.New("there is no such row")
 
-// drain reads rows to their end into row, which it makes larger.
+// drain reads all rows into row, and returns row, which may have grown.
 func drain(rows driver.Rows, row []driver.Value) ([]driver.Value, error) {
 	width := len(rows.Columns())
 	if width > len(row) {
@@ -126,9 +125,9 @@ func drain(rows driver.Rows, row []driver.Value) ([]driver.Value, error) {
 	return row, errors.Join(err, rows.Close())
 }
 
-// alone executes the operation on a connection of its own: connecting, the
-// statement and closing are the operation. A statement that runs is let finish:
-// it is short, and to interrupt it would need another one for its number.
+// alone executes an operation on a new connection. The operation consists of connecting, the statement and closing. A
+// running statement is not interrupted: it is short, and interrupting it would need another statement for the
+// connection's number.
 func (c *client) alone(ctx context.Context, i int64) (err error) {
 	c.fill(i)
 	conn, err := c.pool.Conn(ctx)
@@ -145,7 +144,7 @@ func (c *client) alone(ctx context.Context, i int64) (err error) {
 		return err
 	}
 	defer rows.Close()
-	for rows.Next() { //nolint:revive // rows are read to the end, and not looked at
+	for rows.Next() { //nolint:revive // rows are read and discarded
 	}
 	return rows.Err()
 }

@@ -14,10 +14,10 @@ import (
 	"filewise/engine/customsql"
 )
 
-// CustomRules describes how both servers write SQL.
+// CustomRules describes the SQL syntax of both servers.
 var CustomRules = customsql.Rules{Backslash: true, Hash: true, Qualified: true}
 
-// customTables returns the tables of custom SQL that the layout spreads.
+// customTables returns the tables of custom SQL over which the layout has control.
 func customTables(l filewise.Layout, p filewise.Program) ([]Table, error) {
 	var tables []Table
 	for _, t := range p.Custom.Tables {
@@ -33,10 +33,10 @@ func customTables(l filewise.Layout, p filewise.Program) ([]Table, error) {
 		return nil, filewise.Errorf(filewise.CodeUsage, `name them by custom.tables, each with its key, or use kind "system"`,
 			"custom names no tables, so kind %s has nothing to spread", l.Kind)
 	}
-	return []Table{{Name: rowsTable}}, nil // which is not created: the system tablespace holds whatever there is
+	return []Table{{Name: rowsTable}}, nil // never created, because the system tablespace holds all tables
 }
 
-// customSetup returns the workload's set-up, in the schema's database.
+// customSetup returns the workload's set-up statements for the schema's database.
 func (s Schema) customSetup() ([]string, error) {
 	site := customsql.Site{Shards: 1, Spread: map[string]customsql.Place{}}
 	for _, t := range s.Tables {
@@ -46,24 +46,23 @@ func (s Schema) customSetup() ([]string, error) {
 	return append([]string{"USE " + Ident(s.Database)}, texts...), err
 }
 
-// queryCustom runs a query of custom SQL.
+// queryCustom returns the statements of a query of custom SQL.
 func (q Querier) queryCustom(section string) ([]string, error) {
 	x, err := CustomRules.Query(q.Schema.Program.Custom, section)
 	return []string{"USE " + Ident(q.Schema.Database), x.Marked()}, err
 }
 
-// customSession is a connection of a workload with custom SQL.
+// customSession executes custom SQL on one connection.
 type customSession struct {
 	*connection
 	custom     customsql.Session
-	raw        driver.Conn // the driver's, which is the session's alone
+	raw        driver.Conn // the driver's connection, which only this session uses
 	statements map[*customsql.Statement]driver.Stmt
 	named      []driver.NamedValue
 	row        []driver.Value
 }
 
-// newCustom readies a session with all its statements prepared, so that mistakes are
-// found before the work.
+// newCustom prepares a session and all of its statements, so that mistakes are found before the work begins.
 func newCustom(ctx context.Context, s *connection) (_ filewise.Session, err error) {
 	o := &customSession{connection: s, statements: map[*customsql.Statement]driver.Stmt{}}
 	o.One, o.Noun = o.one, "transaction"
@@ -88,8 +87,7 @@ func (o *customSession) closeStatements() error {
 	return errors.Join(errs...)
 }
 
-// prepareAll prepares the transactions, and tries the checks. What of these cannot be
-// prepared may yet be executed.
+// prepareAll prepares the transactions and tries the checks. A check that cannot be prepared can still be executable.
 func (o *customSession) prepareAll(ctx context.Context) error {
 	p, ok := o.raw.(driver.ConnPrepareContext)
 	if !ok {
@@ -122,7 +120,7 @@ func (o *customSession) prepareAll(ctx context.Context) error {
 
 func (o *customSession) one(_ context.Context, i int64) error { return o.custom.Do(o, o.Session, i) }
 
-// Run executes a statement and reads its rows to the end.
+// Run executes a statement and reads all of its rows.
 func (o *customSession) Run(s *customsql.Statement, values []any) error {
 	o.named = o.named[:0]
 	for i, v := range values {
@@ -139,8 +137,8 @@ func (o *customSession) Run(s *customsql.Statement, values []any) error {
 // Begin begins a transaction.
 func (o *customSession) Begin(bool) error { return o.control("START TRANSACTION") }
 
-// Commit commits it, but not when it was instructed to end: MariaDB may have skipped a DELETE
-// for that without a word, as found has it.
+// Commit commits the transaction, unless the session was told to end: MariaDB may then have skipped a DELETE silently,
+// see client.found.
 func (o *customSession) Commit() error {
 	if o.Ending() {
 		return errEnding
@@ -150,8 +148,8 @@ func (o *customSession) Commit() error {
 
 var errEnding = errors.New("the transaction got a request to end")
 
-// Rollback rolls back what the server has not rolled back itself. An interrupt that
-// came late can hit the first attempt.
+// Rollback rolls back what the server has not rolled back itself. An interrupt that came late can hit the first
+// attempt, so Rollback tries again.
 func (o *customSession) Rollback() (err error) {
 	for range 3 {
 		if err = o.control("ROLLBACK"); err == nil || !interrupted(err) {
@@ -169,19 +167,19 @@ func (o *customSession) control(sql string) error {
 	return err
 }
 
-// churned numbers the tables that are created and dropped, over all builds of this process.
+// churned numbers the tables that are created and dropped, over all of this process's builds.
 var churned atomic.Int64
 
-// churnNumber stands for a table's number in the statements.
+// churnNumber is the placeholder for a table's number in the statements.
 const churnNumber = "NUMBER"
 
 // churn creates, fills and drops tables.
 type churn struct {
-	statements [][]string // by spot
+	statements [][]string // by place
 	drop       string
 }
 
-// newChurn is nil if the program has no tables that are created and dropped.
+// newChurn returns nil if the program creates and drops no tables.
 func (s Schema) newChurn() (*churn, error) {
 	if !s.Program.Churns() {
 		return nil, nil
@@ -201,7 +199,7 @@ func (s Schema) newChurn() (*churn, error) {
 	return &c, nil
 }
 
-// firstSpot returns the place of the first table that comes and goes.
+// firstSpot returns the place of the first table that is created and dropped.
 func (s Schema) firstSpot() string {
 	if len(s.Spots) == 0 {
 		return ""
@@ -209,7 +207,7 @@ func (s Schema) firstSpot() string {
 	return s.Spots[0]
 }
 
-// churnStatements render section churn for a table's number and place.
+// churnStatements renders section churn for a table's number and place.
 func (s Schema) churnStatements(number, spot string) ([]string, error) {
 	vars := map[string]any{"Number": number, "Directory": spot}
 	maps.Copy(vars, s.Program.Vars())
@@ -220,8 +218,8 @@ func (s Schema) churnStatements(number, spot string) ([]string, error) {
 	return s.signed(all), nil
 }
 
-// createAndDropTable creates a table of a number of its own, fills and drops it. One that
-// cannot be filled is dropped all the same.
+// createAndDropTable creates, fills and drops a table with a new number. The table is dropped even if it cannot be
+// filled.
 func (c *churn) createAndDropTable(to executor) error {
 	n := churned.Add(1)
 	number := strconv.FormatInt(n, 10)

@@ -9,28 +9,28 @@ import (
 	"filewise"
 )
 
-// The limits of innodb_data_file_path, as the servers state them themselves:
-// "There must be < 1000 data files", "the first file … must be at least 3M".
+// Limits of innodb_data_file_path, from the servers' own messages: "There must be < 1000 data files", "the first file …
+// must be at least 3M".
 const (
 	MaxSystemFiles = 999
 	MiB            = 1 << 20
 	MinFirstFile   = 3 * MiB
 	// MaxGrowth is the largest innodb_autoextend_increment.
 	MaxGrowth = 1000 * MiB
-	// maxSpec: a value of that length still fits into one argument of a command
-	// (128 KiB on Linux). Option files cut lines at 4096 bytes.
+	// maxSpec is the longest value that is used, in bytes. It fits into one argument of a command (128 KiB on Linux).
+	// Option files cut lines at 4096 bytes.
 	maxSpec = 120 << 10
 )
 
 // DataFile is one file of the system tablespace.
 type DataFile struct {
 	Path  string
-	Bytes int64 // its size; the initial size of one that grows
-	Grows bool  // only the last can
+	Bytes int64 // its size, or the initial size if it grows
+	Grows bool  // only the last file can grow
 }
 
-// FormatDataFiles returns the value of innodb_data_file_path. What the servers could
-// not read back is an error that wraps filewise.ErrUnsupported.
+// FormatDataFiles returns the value of innodb_data_file_path. If the servers could not read it back, the error wraps
+// filewise.ErrUnsupported.
 func FormatDataFiles(files []DataFile) (string, error) {
 	if n := len(files); n < 1 || n > MaxSystemFiles {
 		return "", unsupported(fmt.Sprintf("give 1 to %d files, or use --kind partitions", MaxSystemFiles),
@@ -57,8 +57,8 @@ func FormatDataFiles(files []DataFile) (string, error) {
 	return spec, nil
 }
 
-// ParseDataFiles reads innodb_data_file_path as a server shows it. Relative
-// paths are relative to home.
+// ParseDataFiles reads innodb_data_file_path in the form that a server shows. Relative paths are taken as relative to
+// home.
 func ParseDataFiles(spec, home string) ([]DataFile, error) {
 	var files []DataFile
 	for part := range strings.SplitSeq(spec, ";") {
@@ -98,5 +98,5 @@ func parseSize(s string) (int64, error) {
 	return n * unit, nil
 }
 
-// unsupported is an error of something that InnoDB cannot do.
+// unsupported returns an error about what InnoDB cannot do.
 var unsupported = filewise.Unsupported

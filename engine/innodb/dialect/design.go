@@ -10,37 +10,37 @@ import (
 	"filewise"
 )
 
-// Design holds what a layout comes to on a server, whosever it is: tables and their files.
+// Design holds a layout resolved into tables and files, on a managed or an external server.
 type Design struct {
 	Schema
 	Product  *Product
 	Target   filewise.Target
 	Layout   filewise.Layout
 	Page     int64  // bytes
-	Files    []File // as a build creates them
-	Later    []File // those that Extend adds
+	Files    []File // the files that a build creates
+	Later    []File // the files that Extend adds
 	Warnings []filewise.Warning
-	parted   bool // tables have partitions
-	// Place describes what file i of the layout is (of a table or partition), and the
-	// directory that DATA DIRECTORY names for it. Empty means the server's own place.
+	parted   bool // tables are partitioned
+	// Place returns the layout's file i (of a table or partition), and the directory for DATA DIRECTORY. If the directory
+	// is empty, the server chooses the place.
 	Place func(i int, name string) (f File, directory string)
 }
 
-// File is a file of the layout as it should come about; 0 bytes: InnoDB decides.
+// File is a file that the layout demands. If Bytes is 0, InnoDB decides its size.
 type File struct {
 	filewise.File
 	Grows bool
 }
 
-// All returns the files with those that Extend adds.
+// All returns the files, including the files that Extend adds.
 func (d *Design) All() []File { return slices.Concat(d.Files, d.Later) }
 
-// Asked are files as a build creates them.
+// Asked returns the files as a build creates them.
 func Asked(files []File) []filewise.File {
 	return filewise.Each(files, func(f File) filewise.File { return f.File })
 }
 
-// Warn adds what a reader needs for the layout.
+// Warn adds a warning about the layout.
 func (d *Design) Warn(code, remedy, format string, args ...any) {
 	d.Warnings = append(d.Warnings, filewise.Warning{Code: code, Message: fmt.Sprintf(format, args...), Remedy: remedy})
 }
@@ -48,7 +48,7 @@ func (d *Design) Warn(code, remedy, format string, args ...any) {
 // EmptyTable returns the size of an empty table's file in bytes.
 func (d *Design) EmptyTable() int64 { return d.Product.Files.EmptyTablePages * d.Page }
 
-// CheckSpread refuses numbers that no layout has.
+// CheckSpread refuses numbers of files and the like that no layout can have.
 func CheckSpread(l filewise.Layout) error {
 	if s := l.Data; s.Files < 1 || s.Bytes < 0 || s.Growth < 0 {
 		return filewise.Errorf(filewise.CodeUsage, "", "a layout of %d files and %d bytes growing by %d", s.Files, s.Bytes, s.Growth)
@@ -56,7 +56,7 @@ func CheckSpread(l filewise.Layout) error {
 	return nil
 }
 
-// PerTable spreads the connections evenly over a table for each file.
+// PerTable spreads the connections evenly over one table for each file.
 func (d *Design) PerTable() error {
 	if err := d.CheckPerTable(d.Layout.Data.Files); err != nil {
 		return err
@@ -108,12 +108,12 @@ func (d *Design) place(i int, name string) (f File, directory string) {
 	return f, DataDirectory(directory)
 }
 
-// partition returns the name of a partition's file, without its ending.
+// partition returns the file name of a partition, without its extension.
 func (d *Design) partition(t Table, p int) string {
 	return FileName(t.Name) + d.Product.Files.Partition + PartitionName(p)
 }
 
-// partitionBy returns the clause that gives a table n partitions.
+// partitionBy returns the clause that divides a table into n partitions.
 func (d *Design) partitionBy(t Table, n int) string {
 	return PartitionByHash(t.Key, n, func(p int) string {
 		_, directory := d.place(p, d.partition(t, p))
@@ -121,8 +121,8 @@ func (d *Design) partitionBy(t Table, n int) string {
 	})
 }
 
-// Rebuild returns the statements that spread loaded rows over all files; none if the
-// layout leaves them.
+// Rebuild returns the statements that spread loaded rows over all files, or none if the layout leaves the rows where
+// they are.
 func (d *Design) Rebuild() []string {
 	if d.Layout.AddedLater != filewise.LaterRebuilt {
 		return nil
@@ -138,15 +138,15 @@ func (d *Design) Rebuild() []string {
 	return all
 }
 
-// FlushForExport has InnoDB write all pages of the tables to their files, and of nothing
-// else, and holds the tables still until they are unlocked.
+// FlushForExport returns the statement that makes InnoDB write all pages of these tables to their files. It also blocks
+// changes to the tables until they are unlocked.
 func (s Schema) FlushForExport(local string) string {
 	names := filewise.Each(s.Tables, func(t Table) string { return in(s.Database, t.Name) })
 	return "FLUSH " + local + "TABLES " + strings.Join(names, ", ") + " FOR EXPORT"
 }
 
-// Told returns the tables' files by their paths, from InnoDB's own catalogue, except
-// tables that are no part of the layout. plain is a path as the design has it.
+// Told returns the tables' files by path, from InnoDB's catalogue, without the tables in apart, which are not part of
+// the layout. plain converts a path to the design's form.
 func (d *Design) Told(ctx context.Context, db Queryer, plain func(path string) string, apart ...string) (map[string]TableFile, error) {
 	if err := d.Spell(ctx, db); err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (d *Design) Told(ctx context.Context, db Queryer, plain func(path string) s
 	return all, err
 }
 
-// EscapeLike returns a text as a pattern of LIKE that only itself matches.
+// EscapeLike returns a LIKE pattern that matches exactly the text.
 func EscapeLike(text string) string {
 	return strings.NewReplacer(`\`, `\\`, "_", `\_`, "%", `\%`).Replace(text)
 }

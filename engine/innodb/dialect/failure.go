@@ -11,8 +11,8 @@ import (
 	"filewise/engine/internal/external"
 )
 
-// Numbers of server errors that engines act on; the same on both (errmsg-utf8.txt
-// of MariaDB, messages_to_clients.txt of MySQL).
+// Numbers of server errors on which engines act. They are the same on both servers (errmsg-utf8.txt of MariaDB,
+// messages_to_clients.txt of MySQL).
 const (
 	ErrDiskFull    = 1021 // ER_DISK_FULL
 	ErrTooMany     = 1040 // ER_CON_COUNT_ERROR
@@ -22,11 +22,11 @@ const (
 	accessDenied   = 1227 // ER_SPECIFIC_ACCESS_DENIED_ERROR: the account lacks PROCESS
 	errDuplicate   = 1062 // ER_DUP_ENTRY
 	errNotPrepared = 1295 // ER_UNSUPPORTED_PS
-	errNoKey       = 1503 // ER_UNIQUE_KEY_NEED_ALL_FIELDS_IN_PF; its SQLSTATE is HY000, as the next one's
+	errNoKey       = 1503 // ER_UNIQUE_KEY_NEED_ALL_FIELDS_IN_PF; its SQLSTATE is HY000, like the next one's
 	errNoType      = 4161 // MariaDB: ER_UNKNOWN_DATA_TYPE
 )
 
-// classes are the classes of server errors.
+// classes maps the numbers of server errors to classes.
 var classes = map[uint16]filewise.Class{
 	1213: filewise.ClassDeadlock,      // ER_LOCK_DEADLOCK
 	1020: filewise.ClassSerialization, // ER_CHECKREAD: MariaDB's innodb_snapshot_isolation
@@ -56,10 +56,10 @@ var classes = map[uint16]filewise.Class{
 	3169:       filewise.ClassConnection, // MySQL: ER_SESSION_WAS_KILLED
 }
 
-// TooMany reports that by its number an error of the server is about its limits of connections.
+// TooMany reports whether an error number is about the server's limits on connections.
 func TooMany(number uint16) bool { return number == ErrTooMany || number == 1203 || number == 1226 }
 
-// Number returns the number of a server's error; ok is false for any other error.
+// Number returns the number of an error that the server sent; ok is false for any other error.
 func Number(err error) (n uint16, ok bool) {
 	var e *mysql.MySQLError
 	if !errors.As(err, &e) {
@@ -68,7 +68,7 @@ func Number(err error) (n uint16, ok bool) {
 	return e.Number, true
 }
 
-// Code returns the number of a server's error as a text; empty for any other error.
+// Code returns the number of a server's error as text, or "" for any other error.
 func Code(err error) string {
 	if n, ok := Number(err); ok {
 		return strconv.Itoa(int(n))
@@ -76,8 +76,8 @@ func Code(err error) string {
 	return ""
 }
 
-// Classify wraps a failed operation's error with its class; what has none, and
-// what has one already, stays as it is.
+// Classify adds a class to the error of a failed operation. An error without a class, or with one already, is returned
+// unchanged.
 func Classify(err error) error {
 	if err == nil || filewise.ClassOf(err) != filewise.ClassOther {
 		return err
@@ -94,18 +94,17 @@ func classOf(err error) filewise.Class {
 		}
 	case classes[e.Number] != "":
 		return classes[e.Number]
-	// Wrong SQL by its SQLSTATE: of class 42 are syntax, names and rights, and 21S01 is a
-	// wrong number of values.
+	// The SQLSTATE shows wrong SQL: class 42 is syntax, names and rights, and 21S01 is a wrong number of values.
 	case string(e.SQLState[:2]) == "42", string(e.SQLState[:]) == "21S01", e.Number == errNoKey, e.Number == errNoType:
 		return filewise.ClassMistake
 	}
 	return filewise.ClassOther
 }
 
-// interrupted: the server ended a statement because it was instructed to.
+// interrupted reports whether the server ended a statement because it was told to.
 func interrupted(err error) bool { return is(err, ErrInterrupted) }
 
-// is recognizes an error of the server by its number.
+// is reports whether an error of the server has a number.
 func is(err error, number uint16) bool {
 	n, _ := Number(err)
 	return n == number

@@ -8,41 +8,41 @@ import (
 	"os"
 )
 
-// Rows describes how much room the rows of a table take.
+// Rows describes the rows of a table, to compute how much space they take.
 type Rows struct {
 	PageSize int64
-	Payload  int64 // bytes of the one column in addition to a BIGINT key
+	Payload  int64 // bytes of the only column besides a BIGINT key
 	Keys     Keys
 }
 
-// Keys states in which order the keys of one tree come.
+// Keys is the order in which the keys of a tree arrive.
 type Keys int
 
 // The orders of keys.
 const (
 	Random     Keys = iota
-	Overtaking      // ascending from several connections, which overtake one another
+	Overtaking      // ascending from several connections, which overtake each other
 	Ascending       // from one connection
-	InStep          // ascending from two, which seldom overtake one another
+	InStep          // ascending from two connections, which seldom overtake each other
 )
 
-// fillOf is the share of a tablespace's pages that rows fill. Measured on MariaDB 10.11 with 200 to 3000 bytes and 1
-// to 16 connections: 0.60 to 0.64 with random keys, 0.58 to 0.73 if connections overtake one another and pages split
-// in the middle as well; ascending, 0.97 of what InnoDB lets rows fill, and all of it at best from two connections.
+// fillOf is the share of a tablespace's pages that rows fill. Measured on MariaDB 10.11 with 200 to 3000 bytes and 1 to
+// 16 connections. Random keys fill 0.60 to 0.64. If connections overtake each other and pages also split in the middle,
+// rows fill 0.58 to 0.73. Ascending keys fill 0.97 of what InnoDB lets rows fill, and two connections at best all of
+// it.
 var fillOf = map[Keys]float64{Random: 0.62, Overtaking: 0.67, Ascending: 0.97, InStep: 1}
 
-// With fewer rows in a page than fewRows, those that overtake one another leave more
-// of it empty: 0.63 to 0.70 is filled with rows of 2000 bytes from 16 connections, 0.62
-// to 0.65 of 3000 bytes, measured on MySQL 8.0.31. Files have a reserve for those that take more.
+// If a page holds fewer than fewRows rows, connections that overtake each other leave more of it empty. From 16
+// connections, rows of 2000 bytes fill 0.63 to 0.70, and rows of 3000 bytes 0.62 to 0.65 (measured on MySQL 8.0.31).
+// Files have a reserve for rows that take more.
 const (
 	fewRows = 10
 	fewFill = 0.64
 )
 
-// BytesPerRow returns the room of one row in the tablespace, its share of all
-// overhead included (COMPACT and DYNAMIC records: 5 bytes of header, 1 or 2 of
-// length, key, transaction and roll pointer; a payload beyond about half a page
-// lies in pages of its own).
+// BytesPerRow returns the space of one row in the tablespace, with its share of all overhead. COMPACT and DYNAMIC
+// records have 5 bytes of header, 1 or 2 of length, key, transaction and roll pointer. A payload beyond about half a
+// page lies in separate pages.
 func (r Rows) BytesPerRow() float64 {
 	const key, system, slot, pageOverhead, blobOverhead, pointer = 8, 6 + 7, 0.4, 128, 54, 20
 	length := int64(1)
@@ -70,7 +70,7 @@ func (r Rows) BytesPerRow() float64 {
 	return page/max(perPage, 1)/fillOf[r.Keys] + external
 }
 
-// Whole returns how many rows fit into room bytes.
+// Whole returns how many rows fit into room, given in bytes.
 func (r Rows) Whole(room float64) int64 {
 	if room <= 0 {
 		return 0
@@ -82,20 +82,19 @@ func (r Rows) Whole(room float64) int64 {
 	return int64(n)
 }
 
-// SystemBase returns what a new instance itself takes of its system tablespace, in
-// bytes: its own part, and the segments of tables tables, some 48 KiB for each but
-// the first (measured on MariaDB 10.11).
+// SystemBase returns what a new instance itself takes of its system tablespace, in bytes. It counts the instance's own
+// part and the segments of its tables, some 48 KiB for each except the first (measured on MariaDB 10.11).
 func SystemBase(own int64, tables int) int64 { return own + int64(tables)*64<<10 }
 
-// Room returns what rows take of a system tablespace when its first bytes bytes are
-// filled, give or take some MiB: the rest is InnoDB's own, and of each table's
-// extents some are reserved and not filled. Measured on MariaDB 10.11.
+// Room returns how many bytes of rows a system tablespace holds when its first bytes are filled, give or take some MiB.
+// InnoDB takes the rest for itself, and reserves some of each table's extents without filling them. Measured on MariaDB
+// 10.11.
 func Room(bytes, own int64, tables int) int64 {
 	return max(bytes-SystemBase(own, tables)-3*MiB-int64(tables-1)*MiB/3, 0)
 }
 
-// Offsets in the header page of a tablespace and in its later descriptor pages:
-// MariaDB 10.11, storage/innobase/include/fsp0fsp.h, unchanged since MySQL 5.1.
+// Offsets in a tablespace's header page and in its later descriptor pages. From MariaDB 10.11,
+// storage/innobase/include/fsp0fsp.h; unchanged since MySQL 5.1.
 const (
 	fspHeader    = 38 // FIL_PAGE_DATA
 	fspSize      = fspHeader + 8
@@ -104,15 +103,14 @@ const (
 	xdesBitmap   = 24 // within a descriptor
 )
 
-// Use describes how a tablespace uses its files.
+// Use holds how much of a tablespace's files is in use.
 type Use struct {
-	Used []int64 // bytes of pages in use, by file
-	Size int64   // bytes of the tablespace by its own account
+	Used []int64 // bytes of used pages, for each file
+	Size int64   // bytes of the tablespace, as its header states
 }
 
-// ReadUse reads which pages of a tablespace of one or several files are in use,
-// from its extent descriptors on the storage: true once everything is flushed.
-// The files are in the tablespace's order.
+// ReadUse reads from the extent descriptors on the storage which pages of a tablespace are in use. The result is
+// correct once everything is flushed. The files must be in the tablespace's order.
 func ReadUse(files []string, pageSize int64) (Use, error) {
 	r, err := openSpace(files, pageSize)
 	if err != nil {
@@ -126,7 +124,7 @@ func ReadUse(files []string, pageSize int64) (Use, error) {
 	limit := int64(binary.BigEndian.Uint32(head[fspFreeLimit:]))
 	use := Use{Used: make([]int64, len(files)), Size: int64(binary.BigEndian.Uint32(head[fspSize:])) * pageSize}
 	extent := extentPages(pageSize)
-	for first := int64(0); first < limit; first += pageSize { // one descriptor page describes as many pages as a page has bytes
+	for first := int64(0); first < limit; first += pageSize { // a descriptor page describes as many pages as a page has bytes
 		desc, err := r.page(first)
 		if err != nil {
 			return Use{}, err
@@ -143,8 +141,8 @@ func ReadUse(files []string, pageSize int64) (Use, error) {
 // extentPages returns the number of pages of an extent: 1 MiB, but at least 64 pages.
 func extentPages(pageSize int64) int64 { return max(MiB/pageSize, 64) }
 
-// usedPages counts the pages of extent i of a descriptor page that are in use:
-// two bits a page, the first of them set when the page is free.
+// usedPages counts the used pages of extent i of a descriptor page. A page has two bits, the first of which is set if
+// the page is free.
 func usedPages(desc []byte, i, extent int64) int64 {
 	bitmap := extent / 4
 	at := xdesArray + i*(xdesBitmap+bitmap) + xdesBitmap
@@ -158,7 +156,7 @@ func usedPages(desc []byte, i, extent int64) int64 {
 // space is a tablespace's files, opened for reading.
 type space struct {
 	files    []*os.File
-	ends     []int64 // of each file, in pages from the tablespace's start
+	ends     []int64 // where each file ends, in pages from the tablespace's start
 	pageSize int64
 }
 
@@ -192,7 +190,7 @@ func (s *space) close() {
 	}
 }
 
-// fileOf returns the index of the file that holds a page; the last for pages beyond.
+// fileOf returns the index of the file that holds a page, or the last file's for pages beyond the end.
 func (s *space) fileOf(page int64) int {
 	for i, end := range s.ends {
 		if page < end {

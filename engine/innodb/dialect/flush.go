@@ -13,8 +13,8 @@ const (
 	doublewrote = "Innodb_dblwr_pages_written"
 )
 
-// flushLimits have the page cleaner write every dirty page, as fast as the storage takes them: at
-// the usual innodb_io_capacity a drain would measure that setting, and not the files.
+// flushLimits make the page cleaner write dirty pages as fast as the storage takes them. At the usual
+// innodb_io_capacity a drain would measure that setting and not the files.
 var flushLimits = []filewise.Fact{
 	{Name: "innodb_io_capacity_max", Value: "1000000"}, {Name: "innodb_io_capacity", Value: "1000000"},
 	{Name: "innodb_max_dirty_pages_pct_lwm", Value: "0"}, {Name: "innodb_max_dirty_pages_pct", Value: "0"},
@@ -24,13 +24,12 @@ func flushByLimitSQL() []string {
 	return filewise.Each(flushLimits, func(f filewise.Fact) string { return "SET GLOBAL " + f.Name + " = " + f.Value })
 }
 
-// flushPoll sets how often it is looked whether all is written.
+// flushPoll is how often it is checked whether all pages are written.
 const flushPoll = 5 * time.Millisecond
 
-// FlushByLimit has the page cleaner write every dirty page, through the doublewrite files: it
-// lowers the limit of dirty pages to nothing until there are none, and restores the settings. The
-// page cleaner looks once a second: idle is the time until it began. It is for managed servers
-// alone.
+// FlushByLimit makes the page cleaner write every dirty page, through the doublewrite files. It lowers the limit on
+// dirty pages to zero until there are none, and then restores the settings. The page cleaner wakes once a second: idle
+// is the time until it began. Use it only on managed servers.
 func FlushByLimit(ctx context.Context, control *sql.DB) (idle time.Duration, err error) {
 	before, err := Variables(ctx, control, filewise.Each(flushLimits, func(f filewise.Fact) string { return f.Name })...)
 	if err != nil {
@@ -55,7 +54,7 @@ func FlushByLimit(ctx context.Context, control *sql.DB) (idle time.Duration, err
 	return awaitClean(ctx, control)
 }
 
-// awaitClean waits until no page is dirty, and returns for how long the page cleaner had not begun.
+// awaitClean waits until no page is dirty, and returns the time until the page cleaner began.
 func awaitClean(ctx context.Context, control *sql.DB) (idle time.Duration, err error) {
 	start, first, began := time.Now(), map[string]string(nil), false
 	for {
@@ -66,7 +65,7 @@ func awaitClean(ctx context.Context, control *sql.DB) (idle time.Duration, err e
 		if first == nil {
 			first = status
 		}
-		// Pages are in the doublewrite files before they are clean.
+		// Pages are written to the doublewrite files before they become clean.
 		if began = began || status[doublewrote] != first[doublewrote] || status[dirtyPages] == "0"; !began {
 			idle = time.Since(start)
 		}
@@ -81,9 +80,8 @@ func awaitClean(ctx context.Context, control *sql.DB) (idle time.Duration, err e
 	}
 }
 
-// readCheckpoints reads how far the log has gone round. InnoDB moves its checkpoint all the
-// time; what comes in cycles is that the log's room is used up, from when on pages are
-// written because of it.
+// readCheckpoints reads how many times the log has wrapped around. InnoDB advances its checkpoint all the time. What
+// comes in cycles is that the log fills up; from then on pages are written to free it.
 func readCheckpoints(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
 	var names []string
 	for _, p := range Products() {

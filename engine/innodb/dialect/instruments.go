@@ -11,16 +11,15 @@ import (
 	"filewise"
 )
 
-// Instruments are the probes of performance_schema, of a server on which it is on.
+// Instruments holds the probes of performance_schema, for a server on which it is enabled.
 type Instruments struct {
 	Host Host
-	// User is whose sessions' waits are read; others are not the workload's.
+	// User is the account whose sessions' waits are read. Other accounts' sessions are not the workload's.
 	User string
-	// File is the path of a file as Observe has it, and its role; ok is false of
-	// files that do not belong to the build or its logs.
+	// File returns a file's path as Observe reports it, and its role. ok is false if the file does not belong to the build
+	// or its logs.
 	File func(path string) (name string, role filewise.Role, ok bool)
-	// Redo is the path of the redo log as Observe has it. If empty, it is not known, or
-	// is counted by File.
+	// Redo is the redo log's path as Observe reports it. If empty, the path is unknown, or File counts the log.
 	Redo string
 
 	mu      sync.Mutex
@@ -35,9 +34,8 @@ func (i *Instruments) Probes() []filewise.Probe {
 	}
 }
 
-// Probes returns the probes of any server: the counters that its release has, of the whole server
-// since its start, by the product's name; what sessions in a database wait for; and what
-// InnoDB adds up itself.
+// Probes returns the probes that work on any server: the release's counters for the whole server since its start, named
+// after the product; the waits of a database's sessions; and the sums that InnoDB keeps itself.
 func Probes(host Host, p *Product, database string) []filewise.Probe {
 	return []filewise.Probe{
 		ask(host, p.Name, readCounters), NewWaits(host, database), ask(host, filewise.ProbeWaits, ReadStatusWaits),
@@ -57,13 +55,13 @@ func ask(host Host, name string, read func(context.Context, *sql.DB) ([]filewise
 	})
 }
 
-// Picosecond is the unit of performance_schema's times.
+// Picosecond is the unit of performance_schema's times, in seconds.
 const Picosecond = 1e-12
 
-// DataFileIO is the instrument of data files.
+// DataFileIO is the instrument for I/O on data files.
 const DataFileIO = "wait/io/file/innodb/innodb_data_file"
 
-// event is one line of a summary of waits.
+// event is a row of a summary of waits.
 type event struct {
 	name    string
 	seconds float64
@@ -81,8 +79,8 @@ func readEvents(ctx context.Context, db *sql.DB, where string, args ...any) (all
 	return all, err
 }
 
-// sessions returns the waits of the user's sessions. The server's numbers
-// count calls, also ones that met no wait, and are left out.
+// sessions returns the waits of the user's sessions. It leaves out the server's counts, which include calls that did
+// not wait.
 func (i *Instruments) sessions(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
 	events, err := readEvents(ctx, db, "USER = ?", i.User)
 	if err != nil {
@@ -98,8 +96,8 @@ func (i *Instruments) sessions(ctx context.Context, db *sql.DB) ([]filewise.Coun
 			all = append(all, io...)
 			continue
 		}
-		// A log's I/O by the session that does it for a group is part of the state of
-		// its sessions, “commit”, and would count twice.
+		// The I/O of a log, which one session does for a group, is part of the sessions' state “commit”. It would count
+		// twice.
 		if class := classOfInstrument(e.name); class != "" && class != filewise.WaitLog {
 			all = append(all, filewise.Counter{Name: e.name, Unit: "s", Value: e.seconds, Class: class})
 		}
@@ -107,22 +105,22 @@ func (i *Instruments) sessions(ctx context.Context, db *sql.DB) ([]filewise.Coun
 	return all, nil
 }
 
-// sessionIO splits the sessions' time with data files into reading, and writing or
-// extending. The server has it by session, and by kind of call, but not by both:
-// reading is nearly all done by sessions, and so is taken as theirs.
+// sessionIO splits the sessions' time on data files into reading, and writing or extending. The server has it by
+// session and by kind of call, but not by both. Nearly all reading is done by sessions, so all of it is taken as
+// theirs.
 func (i *Instruments) sessionIO(ctx context.Context, db *sql.DB, seconds float64) ([]filewise.Counter, error) {
 	reading, err := readingTime(ctx, db, seconds)
 	if err != nil {
 		return nil, err
 	}
 	i.mu.Lock()
-	i.written = max(i.written, seconds-reading) // it grows although the other's share does, too
+	i.written = max(i.written, seconds-reading) // never falls, although the share of the others' reading can grow
 	written := i.written
 	i.mu.Unlock()
 	return dataIO(reading, written), nil
 }
 
-// readingTime returns how long data files were read, s; no more than the sessions' all.
+// readingTime returns how long data files were read, in seconds, but at most all, the sessions' total.
 func readingTime(ctx context.Context, db *sql.DB, all float64) (s float64, err error) {
 	err = db.QueryRowContext(ctx,
 		"SELECT COALESCE(SUM(SUM_TIMER_READ), 0) FROM performance_schema.file_summary_by_event_name WHERE EVENT_NAME = '"+DataFileIO+"'").Scan(&s)
@@ -136,15 +134,15 @@ func dataIO(reading, written float64) []filewise.Counter {
 	}
 }
 
-// SessionWaits returns the waits of all sessions since the server's start, with those for
-// its logs; what the server's own threads wait for keeps no session waiting.
+// SessionWaits returns the waits of all sessions since the server's start, including waits for its logs. It leaves out
+// the server's own threads, which keep no session waiting.
 func SessionWaits(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
 	sums, err := readEvents(ctx, db, "USER IS NOT NULL")
 	if err != nil {
 		return nil, err
 	}
 	seconds := map[string]float64{}
-	for _, e := range sums { // by user
+	for _, e := range sums { // one for each user
 		seconds[e.name] += e.seconds
 	}
 	reading, err := readingTime(ctx, db, seconds[DataFileIO])
@@ -180,14 +178,14 @@ func (i *Instruments) background(ctx context.Context, db *sql.DB) ([]filewise.Co
 	return all, nil
 }
 
-// classOfInstrument returns the class of an instrument. If empty, it is benign, or part of
-// another (docs/waits.md).
+// classOfInstrument returns the class of an instrument, or "" if the instrument is benign or part of another
+// (docs/waits.md).
 func classOfInstrument(name string) filewise.WaitClass {
 	has := func(parts ...string) bool {
 		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(name, p) })
 	}
 	switch {
-	case has("/cond/", "/io/socket/", "/io/table/"): // idle, or a sum of others
+	case has("/cond/", "/io/socket/", "/io/table/"): // idle, or a sum of other instruments
 		return ""
 	case has("fil_space_latch", "/fil_space"):
 		return filewise.WaitAllocation
@@ -212,8 +210,8 @@ const readFiles = "SELECT FILE_NAME, COUNT_READ, SUM_NUMBER_OF_BYTES_READ, SUM_T
 	" FROM performance_schema.file_summary_by_instance" +
 	" WHERE EVENT_NAME LIKE 'wait/io/file/innodb/%' OR EVENT_NAME = 'wait/io/file/sql/binlog' ORDER BY FILE_NAME"
 
-// misc are the counters of calls that are neither reading nor writing: of a log
-// nearly all are syncs; of other files extending them is among them, too.
+// misc names the counters of calls that neither read nor write. On a log nearly all of these are syncs (true); on other
+// files they include extensions (false).
 var misc = map[bool][2]string{true: {filewise.FileSyncs, filewise.FileSyncTime}, false: {"syncs and extensions", "sync and extension time"}}
 
 // files returns the counters of every file of the build and of the logs.
@@ -253,8 +251,8 @@ func (i *Instruments) files(ctx context.Context, db *sql.DB) ([]filewise.Counter
 	return append(all, redo...), err
 }
 
-// redo returns the redo log by InnoDB's own account: its instruments are not in every
-// release, and its files come and go.
+// redo returns the redo log's counters from InnoDB's status. Not every release has instruments for the log, and its
+// files come and go.
 func (i *Instruments) redo(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
 	values, err := readStatus(ctx, db, "Innodb_os_log_written", "Innodb_log_writes", "Innodb_os_log_fsyncs")
 	if err != nil {
@@ -273,8 +271,7 @@ func (i *Instruments) redo(ctx context.Context, db *sql.DB) ([]filewise.Counter,
 	return all, nil
 }
 
-// Instrumented explains why performance_schema of a server is of no use here. If nil, it
-// counts I/O by file.
+// Instrumented returns an error if a server's performance_schema cannot be used here, and nil if it counts I/O by file.
 func Instrumented(ctx context.Context, db *sql.DB) error {
 	var on bool
 	if err := db.QueryRowContext(ctx, "SELECT @@performance_schema").Scan(&on); err != nil || !on {

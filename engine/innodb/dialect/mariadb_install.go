@@ -13,8 +13,8 @@ import (
 	"filewise/host/machine"
 )
 
-// findMariaDB looks for a MariaDB that can be started, in the user's directory or the
-// machine's. Errors have code preflight.
+// findMariaDB returns a MariaDB that can be started, in the user's directory or on the machine. Errors have
+// CodePreflight.
 func findMariaDB(ctx context.Context, bin string) (Install, error) {
 	in, err := find(ctx, mariadbServer, bin, isMariaDB)
 	if err == nil {
@@ -23,8 +23,8 @@ func findMariaDB(ctx context.Context, bin string) (Install, error) {
 	return in, err
 }
 
-// find looks for a server whose version is accepted. Its tree is passed to the server if
-// it is not the distribution's: messages and character sets lie there.
+// find returns a server whose version is accepts. If the server is not the distribution's, it is told where its tree
+// is, because messages and character sets lie there.
 func find(ctx context.Context, b server.Binary, bin string, is func(Version, string) error) (in Install, err error) {
 	in.Binary, err = b.FindWhere(bin, func(path string) error {
 		v, err := ReadVersion(ctx, path)
@@ -50,8 +50,7 @@ func find(ctx context.Context, b server.Binary, bin string, is func(Version, str
 // distribution is the tree that binaries find by themselves.
 const distribution = "/usr"
 
-// isMariaDB refuses MySQL, which may have a binary of the same name, and releases
-// whose redo log has other settings.
+// isMariaDB refuses MySQL, which can have a binary of the same name, and releases whose redo log has other settings.
 func isMariaDB(v Version, path string) error {
 	switch {
 	case !v.MariaDB:
@@ -64,8 +63,8 @@ func isMariaDB(v Version, path string) error {
 	return nil
 }
 
-// findScripts looks for the SQL of the system tables: next to the binary, else
-// in the distribution's place. MariaDB 11 gives the files new names.
+// findScripts returns the SQL files that create the system tables. They lie next to the binary or in the distribution's
+// place. MariaDB 11 has renamed them.
 func findScripts(in Install) (scripts []string, err error) {
 	base := cmp.Or(in.Base, distribution)
 	for _, dir := range []string{base + "/share/mysql", base + "/share/mariadb", base + "/share", base + "/scripts", "/usr/share/mysql",
@@ -89,22 +88,21 @@ func findScripts(in Install) (scripts []string, err error) {
 		"%s is there, but not the SQL that creates its system tables (mysql_system_tables.sql)", in.Binary)
 }
 
-// mariadbServer is the binary, with the places where distributions keep it.
+// mariadbServer is the server's binary, and the places where distributions keep it.
 var mariadbServer = server.Binary{
 	Names:   []string{"mariadbd", "mysqld"},
 	Places:  []string{"/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/libexec", "/opt/mariadb*/bin", "/usr/local/mysql/bin"},
 	Package: "mariadb-server",
 }
 
-// backupTool is MariaDB's program for backups of its files.
+// backupTool is MariaDB's program for physical backups.
 var backupTool = server.Binary{
 	Names:   []string{"mariadb-backup", "mariabackup"},
 	Places:  []string{"/usr/bin", "/usr/local/bin", "/opt/mariadb*/bin", "/usr/local/mysql/bin"},
 	Package: "mariadb-backup",
 }
 
-// findBackupTool looks next to the server that the user named, then in its
-// usual places.
+// findBackupTool searches next to the server that the user named, then the usual places.
 func findBackupTool(bin string) (string, error) {
 	if bin != "" {
 		if path, err := backupTool.Find(bin); err == nil {

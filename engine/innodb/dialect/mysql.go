@@ -10,44 +10,43 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// MySQL holds what MySQL does in its own way.
+// MySQL describes how MySQL differs from MariaDB.
 var MySQL = &Product{
 	Name: "mysql", Title: "MySQL",
-	// Every commit is synced three times, in two logs: with rows of 3000 bytes a trial
-	// fills the files in some 2 s on two cores, with 600 in 20 s on busy ones. In fewer
-	// than 128 MiB, to start, check and end a server takes longer than to measure it.
+	// Every commit is synced three times, in two logs. With rows of 3000 bytes a trial fills the files in some 2 s on two
+	// cores, with 600 bytes in 20 s on busy cores. With less than 128 MiB, starting, checking and ending a server takes
+	// longer than measuring it.
 	Bytes: 128 * MiB, RowBytes: 3000, Budget: 5 * time.Minute,
-	// Tables are exported that have files of their own.
+	// Only tables with their own files can be exported.
 	BackupKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindPerTable},
 	Files: Files{
-		Unreadable: `\`, // it reads a slash (Fil_path::normalize)
+		Unreadable: `\`, // MySQL reads it as a slash (Fil_path::normalize)
 		Partition:  "#p#",
 		// FIL_IBD_FILE_INITIAL_SIZE of storage/innobase/include/fil0fil.h: 4, and the
 		// dictionary's own copy of the table.
 		EmptyTablePages: 7,
 		Redo:            "#innodb_redo", RedoPattern: "#innodb_redo/#ib_redo*",
-		// Doublewrite files and the dictionary have files of their own since 8.0.20 and
-		// 8.0.0, undo logs too.
+		// The dictionary has its own files since 8.0.0, doublewrite since 8.0.20, and undo logs too.
 		System:      []string{"#ib_*.dblwr", "undo_*", "mysql.ibd", "ibtmp*"},
 		SystemBytes: 3 * MiB, // 2.7 MiB, measured on 8.0.31
-		// Events of GTID, statement, table map, rows and XID: measured on 8.0.31.
+		// Events of GTID, statement, table map, rows and XID; measured on 8.0.31.
 		EmptyBinlog: 157, BinlogPerRow: 32, BinlogPerCommit: 400,
-		// Dictionary (27 MiB), two undo tablespaces (32), temporary tables (12) and
-		// doublewrite files (9 with pages of 16 KiB), as a new 8.0.31 has them.
+		// Dictionary (27 MiB), two undo tablespaces (32), temporary tables (12) and doublewrite files (9 with pages of 16
+		// KiB), as in a new 8.0.31.
 		Room: 128 * MiB,
 		Of: "SELECT t.NAME, COALESCE(d.PATH, ''), t.FILE_SIZE, t.ALLOCATED_SIZE FROM information_schema.INNODB_TABLESPACES t " +
 			"LEFT JOIN information_schema.INNODB_DATAFILES d ON d.SPACE = t.SPACE",
 	},
 	Managed: Managed{
 		Binary: "mysqld", Remedy: getMySQL, Find: findMySQL, Create: createMySQL, Templates: true, LeastMemory: 256 * MiB,
-		// Releases have no command for a checkpoint: innodb_log_checkpoint_now is for debugging.
+		// There is no command for a checkpoint: innodb_log_checkpoint_now is for debugging.
 		Checkpoint: FlushByLimit, CheckpointSQL: flushByLimitSQL(),
 		Group: "mysqld", Redo: "innodb_redo_log_capacity",
 		Settings: []filewise.Fact{
-			{Name: "innodb_flush_method", Value: "O_DIRECT"},    // as MariaDB has it: past the system's cache
-			{Name: "innodb_dedicated_server", Value: "OFF"},     // it would size pool and redo log by the machine's memory
-			{Name: "performance_schema_error_size", Value: "0"}, // 33 MiB for what no one reads
-			{Name: "mysqlx", Value: "OFF"},                      // a second protocol with a port and a socket of its own
+			{Name: "innodb_flush_method", Value: "O_DIRECT"},    // as on MariaDB: bypasses the system's cache
+			{Name: "innodb_dedicated_server", Value: "OFF"},     // ON would size pool and redo log by the machine's memory
+			{Name: "performance_schema_error_size", Value: "0"}, // saves 33 MiB that no one reads
+			{Name: "mysqlx", Value: "OFF"},                      // a second protocol with its own port and socket
 			// No connection is encrypted: there is only the socket.
 			{Name: "auto_generate_certs", Value: "OFF"},
 			{Name: "sha256_password_auto_generate_rsa_keys", Value: "OFF"},
@@ -62,7 +61,7 @@ var MySQL = &Product{
 		Reading: func(patience time.Duration) map[string]string {
 			return map[string]string{
 				"max_execution_time":              strconv.FormatInt(patience.Milliseconds(), 10),
-				"information_schema_stats_expiry": "86400", // s: no statistics are gathered for us
+				"information_schema_stats_expiry": "86400", // s: the server does not gather statistics for these sessions
 			}
 		},
 	},
@@ -80,11 +79,11 @@ func sessionMySQL([2]int) map[string]string {
 	})
 }
 
-// getMySQL describes how MySQL comes to a machine whose distribution has none.
+// getMySQL tells how to install MySQL if the distribution does not have it.
 const getMySQL = "scripts/get-mysql (in Filewise's source), or install mysql-community-server"
 
-// mysqlServer returns the binary, with the places of MySQL's own packages and archives,
-// Ubuntu's, and scripts/get-mysql's.
+// mysqlServer returns the server's binary. Its places are those of MySQL's own packages and archives, of Ubuntu, and of
+// scripts/get-mysql.
 func mysqlServer() server.Binary {
 	return server.Binary{
 		Names: []string{"mysqld"},
@@ -94,14 +93,13 @@ func mysqlServer() server.Binary {
 	}
 }
 
-// findMySQL looks for a MySQL that can be started, in the user's directory or the
-// machine's. Errors have code preflight.
+// findMySQL returns a MySQL that can be started, in the user's directory or on the machine. Errors have CodePreflight.
 func findMySQL(ctx context.Context, bin string) (Install, error) {
 	return find(ctx, mysqlServer(), bin, isMySQL)
 }
 
-// isMySQL refuses MariaDB, whose packages bring a mysqld too, and releases whose
-// redo log has other settings (innodb_redo_log_capacity is of 8.0.30).
+// isMySQL refuses MariaDB, whose packages also bring a mysqld, and releases whose redo log has other settings
+// (innodb_redo_log_capacity came with 8.0.30).
 func isMySQL(v Version, path string) error {
 	switch {
 	case v.MariaDB:
@@ -113,9 +111,8 @@ func isMySQL(v Version, path string) error {
 	return nil
 }
 
-// createMySQL has the server create its data directory, with one account that only a
-// password made for this build opens. It comes through standard input, so that
-// it is never written down.
+// createMySQL describes how the server creates its data directory, with one account that only this build's password
+// opens. The password is passed through standard input, so that it is never written down.
 func createMySQL(_ Install, password string) (Creation, error) {
 	return Creation{
 		Args:  append([]string{"--initialize-insecure", "--init-file=/dev/stdin"}, withoutSync...),
@@ -123,13 +120,12 @@ func createMySQL(_ Install, password string) (Creation, error) {
 	}, nil
 }
 
-// withoutSync describes how a data directory is created without a sync: who would lose it to a
-// power cut has lost the experiment too. Before anything is measured, Settle syncs
-// the files of the layout.
+// withoutSync lists the options that create a data directory without syncing it. A power cut would end the experiment
+// anyway. Before anything is measured, Settle syncs the layout's files.
 var withoutSync = []string{"--innodb-flush-method=nosync", "--innodb-doublewrite=OFF", "--innodb-flush-log-at-trx-commit=0"}
 
-// argumentsMySQL keep what MySQL lets lie elsewhere in the data directory, and give it
-// the directories in which files of tables can lie (DATA DIRECTORY).
+// argumentsMySQL returns the arguments that keep MySQL's other files in the data directory, and allow tables in the
+// build's directories (DATA DIRECTORY).
 func argumentsMySQL(dataDir string, dirs []string) []string {
 	return []string{
 		"--innodb-undo-directory=" + dataDir,

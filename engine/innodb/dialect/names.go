@@ -11,26 +11,25 @@ import (
 	"filewise"
 )
 
-// knownNames are the tables and procedures of the workloads, and of no one else:
-// NewSchema's, and what their SQL creates in addition.
+// knownNames matches the names of the workloads' tables and procedures: NewSchema's, and the ones that their SQL
+// creates. No one else uses these names.
 var knownNames = regexp.MustCompile(`^fw_((rows|inserts)(_\d{4,})?|frag[1-4]|loaded|insert|select|update|delete|` +
 	`warehouse|district|customer|history|new_order|orders|order_line|item|stock|payment|order_status|delivery|stock_level|churn_\d+)$`)
 
-// KnownName reports whether Filewise gives this name to a table or procedure within its
-// databases.
+// KnownName reports whether Filewise gives this name to a table or procedure in its databases.
 func KnownName(name string) bool { return knownNames.MatchString(name) }
 
-// Ident quotes an identifier: backticks, those within doubled.
+// Ident quotes an identifier with backticks, and doubles the backticks in it.
 func Ident(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// Literal quotes a string for SQL that is executed with the usual sql_mode.
-// Backslashes and quotes are escaped, so that no text ends the literal.
+// Literal quotes a string for SQL that is executed with the usual sql_mode. It escapes backslashes and quotes, so that
+// no text can end the literal.
 func Literal(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`, "\x00", `\0`, "\n", `\n`, "\r", `\r`, "\x1a", `\Z`).Replace(s) + "'"
 }
 
-// FileName returns a table's or database's name as InnoDB's files and catalogue have it, except for
-// letters beyond ASCII, which stand for themselves: only servers have their codes.
+// FileName returns the name of a table or database in the form of InnoDB's files and catalogue. Letters beyond ASCII
+// are kept, because only servers know their codes.
 func FileName(name string) string {
 	var b strings.Builder
 	for _, r := range name {
@@ -43,15 +42,15 @@ func FileName(name string) string {
 	return b.String()
 }
 
-// Told reports whether that is the name to its last letter.
+// Told reports whether FileName's result is exact, which it is without letters beyond ASCII.
 func Told(fileName string) bool { return !beyond.MatchString(fileName) }
 
 var beyond = regexp.MustCompile(`[^\x00-\x7f]`)
 
-// code describes how a server writes a letter beyond ASCII.
+// code matches the code that a server writes for a letter beyond ASCII.
 const code = "(?:@[0-9A-Za-z]{2}|@[0-9a-f]{4})"
 
-// Spell names the files of tables, once these exist, as the server does.
+// Spell gives the tables' files the names that the server uses, once the files exist.
 func (d *Design) Spell(ctx context.Context, db Queryer) error {
 	for _, t := range d.Tables {
 		guess := FileName(t.Name)
@@ -86,7 +85,7 @@ func (d *Design) Spell(ctx context.Context, db Queryer) error {
 	return nil
 }
 
-// fileOf returns the name of the table that a file is of.
+// fileOf returns the name of the table to which a file belongs.
 func (d *Design) fileOf(file string) string {
 	name, _, _ := strings.Cut(strings.TrimSuffix(path.Base(file), ".ibd"), d.Product.Files.Partition)
 	return name

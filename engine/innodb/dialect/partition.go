@@ -25,8 +25,8 @@ func CheckPartitions(n int) error {
 // PartitionName returns the name of partition i, from 0.
 func PartitionName(i int) string { return fmt.Sprintf("p%04d", i) }
 
-// PartitionByHash returns the clause that spreads a table over n partitions by the
-// hash of a column, its key. directory is DataDirectory of partition i, or empty.
+// PartitionByHash returns the clause that divides a table into n partitions by the hash of a key column. directory
+// returns DataDirectory of partition i, or "".
 func PartitionByHash(column string, n int, directory func(i int) string) string {
 	list := make([]string, n)
 	for i := range list {
@@ -35,8 +35,8 @@ func PartitionByHash(column string, n int, directory func(i int) string) string 
 	return "\nPARTITION BY HASH (" + Ident(column) + ") (\n  " + strings.Join(list, ",\n  ") + ")"
 }
 
-// DataDirectory returns the clause that puts the file of a table or partition into a
-// directory of the server; empty for an empty one.
+// DataDirectory returns the clause that puts the file of a table or partition into a directory on the server. For an
+// empty dir it returns "".
 func DataDirectory(dir string) string {
 	if dir == "" {
 		return ""
@@ -44,8 +44,8 @@ func DataDirectory(dir string) string {
 	return " DATA DIRECTORY = " + Literal(dir)
 }
 
-// WarnPartitions returns what a layout of so many partitions means for the program; an
-// error that wraps filewise.ErrUnsupported if it cannot be.
+// WarnPartitions returns warnings about what so many partitions mean for the program. If they are impossible, the error
+// wraps filewise.ErrUnsupported.
 func (s Schema) WarnPartitions(n int) ([]filewise.Warning, error) {
 	if err := CheckPartitions(n); err != nil {
 		return nil, err
@@ -60,8 +60,8 @@ func (s Schema) WarnPartitions(n int) ([]filewise.Warning, error) {
 	return all, s.Program.Sharding.Fits(n, "partition of each table")
 }
 
-// CheckGrowth refuses what InnoDB cannot do with the files of tables and
-// partitions: it alone decides their size and growth.
+// CheckGrowth refuses preallocation and growth settings for the files of tables and partitions, whose size and growth
+// only InnoDB decides.
 func (d *Design) CheckGrowth() error {
 	s, empty := d.Layout.Data, d.EmptyTable()
 	switch {
@@ -78,8 +78,7 @@ func (d *Design) CheckGrowth() error {
 	return nil
 }
 
-// CheckPerTable refuses connections and tables that do not spread evenly over a
-// table for each file.
+// CheckPerTable refuses connections and tables that cannot be spread evenly over one table for each file.
 func (s Schema) CheckPerTable(files int) error {
 	if !s.Program.Appends() {
 		return s.checkTables(files)
@@ -96,13 +95,12 @@ func (s Schema) CheckPerTable(files int) error {
 	return nil
 }
 
-// typed sends operations of several types, each of which is one statement that is
-// a transaction. Statements are texts with their arguments in them: to execute a
-// prepared one, the driver allocates for each argument, and a CALL saves the server
-// nothing by being prepared.
+// typed sends operations of several types. Each operation is one statement and one transaction. Arguments are written
+// into the statement's text: for a prepared statement the driver would allocate memory for each argument, and preparing
+// a CALL saves the server nothing.
 type typed struct {
 	*connection
-	writer filewise.ArgsWriter // nil: the arguments are appended
+	writer filewise.ArgsWriter // nil if the arguments are appended
 	texts  []statementText     // by type
 	direct executor
 	values values
@@ -110,14 +108,13 @@ type typed struct {
 	churn  *churn
 }
 
-// executor is the driver's own connection. Its Exec reads the answer to its end
-// and keeps nothing of it.
+// executor is the driver's own connection. Its Exec reads the whole answer and keeps nothing of it.
 type executor interface {
 	Exec(query string, args []driver.Value) (driver.Result, error)
 }
 
-// newTyped readies a session for the types of a phase. A procedure that is
-// interrupted does not get to its end: its transaction is rolled back.
+// newTyped prepares a session for a phase's types. An interrupted procedure does not reach its end, so its transaction
+// is rolled back.
 func newTyped(ctx context.Context, s *connection) (_ filewise.Session, err error) {
 	t := &typed{connection: s}
 	t.One = t.one
@@ -144,7 +141,7 @@ func newTyped(ctx context.Context, s *connection) (_ filewise.Session, err error
 	})
 }
 
-// one executes an operation, after the table that is created and dropped.
+// one executes an operation, and before it creates and drops a table if the program does that.
 func (t *typed) one(_ context.Context, i int64) error {
 	if t.churn != nil {
 		if err := t.churn.createAndDropTable(t.direct); err != nil {
@@ -168,7 +165,7 @@ func (t *typed) one(_ context.Context, i int64) error {
 	return nil
 }
 
-// execute lends a statement to the driver, which copies it before it returns.
+// execute lends a statement to the driver, which copies the statement before it returns.
 func execute(to executor, statement []byte) error {
 	_, err := to.Exec(unsafe.String(unsafe.SliceData(statement), len(statement)), nil)
 	return err

@@ -11,15 +11,15 @@ import (
 // Grows reports whether the loaded data grow while they are measured.
 func (s Schema) Grows() bool { return s.Program.Loads() && !s.Program.ReadOnly }
 
-// tableOfData returns the name of the table for a workload's own: everything in a
-// database of Filewise's begins with fw_, so that what is not Filewise's is seen.
+// tableOfData returns the name in the database of a table of the workload. All of Filewise's names begin with fw_, so
+// that other objects are recognized.
 func tableOfData(table string) string { return "fw_" + table }
 
-// LoadedTable marks the batches that are loaded; if tables have files of their
-// own it has one in addition to the layout's.
+// LoadedTable is the table that records loaded batches. If tables have their own files, it has a file in addition to
+// the layout's.
 const LoadedTable = "fw_loaded"
 
-// LoadedFile is that file's name.
+// LoadedFile is the name of that file.
 const LoadedFile = LoadedTable + ".ibd"
 
 func loadedTables(p filewise.Program) []Table {
@@ -30,7 +30,7 @@ func loadedTables(p filewise.Program) []Table {
 	return tables
 }
 
-// checkPhases refuses what the workloads of several phases cannot do.
+// checkPhases refuses what workloads of several phases cannot do.
 func checkPhases(l filewise.Layout, p filewise.Program) error {
 	switch {
 	case l.Temp.Files > 0 && !p.Table().Temporary:
@@ -46,8 +46,7 @@ func checkPhases(l filewise.Layout, p filewise.Program) error {
 	return nil
 }
 
-// checkTables refuses a number of files of kind per-table that is not the
-// number of the workload's tables.
+// checkTables refuses a layout of kind per-table if its number of files differs from the workload's number of tables.
 func (s Schema) checkTables(files int) error {
 	if n := len(s.Tables); files != n {
 		return unsupported(fmt.Sprintf("give %s, or use --kind partitions", filewise.FilesName(n)),
@@ -56,8 +55,8 @@ func (s Schema) checkTables(files int) error {
 	return nil
 }
 
-// ManyFiles describes what several partitions mean for the workload's tables, if
-// they mean more than the layout's name shows. Nil means nothing.
+// ManyFiles returns warnings about what several partitions mean for the workload's tables, if they mean more than the
+// layout's name shows. It can return nil.
 func (s Schema) ManyFiles(partitions int) []filewise.Warning {
 	switch n := len(s.Tables); {
 	case partitions < 2:
@@ -81,13 +80,13 @@ func (s Schema) ManyFiles(partitions int) []filewise.Warning {
 	}
 }
 
-// forPhase returns the schema as the sessions of a phase see it.
+// forPhase returns the schema with the settings for a phase's sessions.
 func (s Schema) forPhase(p filewise.Phase) Schema {
 	s.Program.Phases = []filewise.Phase{p}
 	return s
 }
 
-// ifAny renders a section that a workload can do without.
+// ifAny renders a section if the workload has it, else it returns nothing.
 func (s Schema) ifAny(section string, t Table) ([]string, error) {
 	if f := sections[s.Program.SQL()]; s.Program.Custom != nil || f != nil && !f.Has(section) {
 		return nil, nil
@@ -95,7 +94,7 @@ func (s Schema) ifAny(section string, t Table) ([]string, error) {
 	return s.Statements(section, t)
 }
 
-// oneIfAny returns a section of one statement that a workload can do without.
+// oneIfAny renders a section of one statement if the workload has it, else it returns "".
 func (s Schema) oneIfAny(section string, t Table) (string, error) {
 	all, err := s.ifAny(section, t)
 	if err != nil || len(all) == 0 {
@@ -104,10 +103,9 @@ func (s Schema) oneIfAny(section string, t Table) (string, error) {
 	return all[0], nil
 }
 
-// Bytes returns what the program's tables take of their tablespaces once they are
-// full, indexes included. 0 means that depends on the work. An ordered load leaves pages
-// as full as ascending keys do, and indexes are built from sorted keys; data
-// that grew have pages that were split. Measured on both servers: give or take 3 %.
+// Bytes returns the size of the program's tables in their tablespaces when full, indexes included; 0 if that depends on
+// the work. An ordered load leaves pages as full as ascending keys do, and indexes are built from sorted keys. Grown
+// data have pages that were split. Measured on both servers: give or take 3 %.
 func (s Schema) Bytes(pageSize int64) int64 {
 	rows := s.Program.Table().Rows
 	switch {
@@ -120,7 +118,7 @@ func (s Schema) Bytes(pageSize int64) int64 {
 			row *= grownRoom
 		}
 		index := func(bytes int64) float64 {
-			if s.Program.Table().IndexedFirst { // keys come in any order, and pages are split
+			if s.Program.Table().IndexedFirst { // keys come in any order, and pages split
 				return float64(5+bytes+4) / fillOf[Random]
 			}
 			return float64(5+bytes+4) * 16 / 15 // InnoDB leaves 1/16 of a page free
@@ -132,14 +130,14 @@ func (s Schema) Bytes(pageSize int64) int64 {
 	return 0
 }
 
-// grownRoom sets how much more room rows take whose keys came in another order, evenly
-// spread: pages were split. Measured on both servers.
+// grownRoom is how many times more space rows take if their keys came in another, evenly spread order, because pages
+// were split. Measured on both servers.
 const grownRoom = 1.22
 
-// fragText is the average of a name and an address together, in bytes.
+// fragText is the average length of a name and an address together, in bytes.
 const fragText = 60 + 260
 
-// shardPartitions describes what partitions mean for tables whose rows belong together.
+// shardPartitions returns warnings about what partitions mean for tables whose rows belong together.
 func (s Schema) shardPartitions(tables, partitions int) []filewise.Warning {
 	by, byNumber := s.Program.Sharding, ""
 	for _, t := range s.Program.Tables {
@@ -163,14 +161,13 @@ func (s Schema) shardPartitions(tables, partitions int) []filewise.Warning {
 	return all
 }
 
-// sizes returns the sizes of workload orders; of others, none.
+// sizes returns the sizes of workload orders; for other workloads they are zero.
 func (s Schema) sizes() workload.OrdersSizes {
 	n, _ := s.Program.Params.(workload.OrdersSizes)
 	return n
 }
 
-// WarnChurn warns, for kinds whose tables have files of their own, that tables that
-// come and go have nothing to do with the layout.
+// WarnChurn warns if tables have their own files that the tables created and dropped do not depend on the layout.
 func (s Schema) WarnChurn() []filewise.Warning {
 	if !s.Program.Churns() {
 		return nil
@@ -182,9 +179,8 @@ func (s Schema) WarnChurn() []filewise.Warning {
 	}}
 }
 
-// ordersBytes returns what the loaded tables of orders take, indexes included, by the
-// mean lengths of their columns (clause 1.3.1). Measured on both servers: give or
-// take 5 %.
+// ordersBytes returns the size of the loaded tables of orders, indexes included. It uses the mean lengths of their
+// columns (clause 1.3.1). Measured on both servers: give or take 5 %.
 func (s Schema) ordersBytes(pageSize int64) int64 {
 	w, d, c, i := s.sizes().Warehouses, s.sizes().Districts, s.sizes().Customers, s.sizes().Items
 	districts := w * d

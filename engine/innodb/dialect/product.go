@@ -10,13 +10,12 @@ import (
 	"filewise"
 )
 
-// Product holds what sets MariaDB and MySQL apart.
+// Product describes how MariaDB and MySQL differ.
 type Product struct {
 	Name, Title string // "mariadb", "MariaDB"
 
-	// Bytes, RowBytes and Budget are the usual size of the data files, payload of a row and
-	// duration of an experiment; BackupKinds and TempKinds the kinds of layout for backups
-	// and for temporary tables.
+	// Bytes is the usual size of the data files, RowBytes a row's payload, and Budget an experiment's duration.
+	// BackupKinds and TempKinds are the kinds of layout for backups and for temporary tables.
 	Bytes       int64
 	RowBytes    int
 	Budget      time.Duration
@@ -25,65 +24,64 @@ type Product struct {
 
 	Files   Files
 	Managed Managed
-	// External holds what matters of a server that is another user's.
+	// External describes how Filewise uses a server that belongs to someone else.
 	External External
 
-	// LogEnd, LogCheckpoint and LogRoom are the status variables of the redo log's end,
-	// its last checkpoint and its size, in bytes.
+	// LogEnd, LogCheckpoint and LogRoom name the status variables of the redo log's end, its last checkpoint and its size,
+	// in bytes.
 	LogEnd, LogCheckpoint, LogRoom string
-	// NoTemp explains why temporary tables do not lie in the files of
-	// innodb_temp_data_file_path. If empty, they do.
+	// NoTemp explains why temporary tables do not lie in the files of innodb_temp_data_file_path. If empty, they do.
 	NoTemp string
-	// Understands are engines whose custom SQL it takes if it is given none of its own.
+	// Understands lists the engines whose custom SQL this product accepts if there is none for it.
 	Understands []string
 }
 
-// Managed describes how a server is installed, created, started and settled by Filewise.
+// Managed describes how Filewise installs, creates, starts and settles a server.
 type Managed struct {
-	Binary string // for plans that are made if it is not installed
-	Remedy string // how it is installed
-	// Find looks for an installed server that can be started, in the user's
-	// directory or the machine's. Errors have code preflight.
+	Binary string // for plans, if the product is not installed
+	Remedy string // how to install it
+	// Find returns an installed server that can be started, in the user's directory or on the machine. Errors have
+	// CodePreflight.
 	Find func(ctx context.Context, bin string) (Install, error)
-	// Create describes how the server is run once to create a data directory with one
-	// account, root, that only the password opens.
+	// Create describes how to run the server once to create a data directory. It has one account, root, which only the
+	// password opens.
 	Create func(in Install, password string) (Creation, error)
-	// Checkpoint writes every dirty page. It returns the time until the server's
-	// first write. A script shows CheckpointSQL for it.
+	// Checkpoint writes every dirty page, and returns the time until the server's first write. CheckpointSQL is its text
+	// in scripts.
 	Checkpoint    func(context.Context, *sql.DB) (idle time.Duration, err error)
 	CheckpointSQL []string
-	// BackupTool looks for the product's own program for backups of its files, in the
-	// user's directory or the machine's. If nil, there is none.
+	// BackupTool returns the product's own program for physical backups, in the user's directory or on the machine. If
+	// nil, there is none.
 	BackupTool func(bin string) (string, error)
-	// LeastMemory is that in which the server works, in bytes: less its buffer pool it took
-	// 90 MiB (MariaDB 10.11) and 130 MiB (MySQL 8.0) with 16 connections.
+	// LeastMemory is the memory in which the server can work, in bytes. Without the buffer pool it took 90 MiB (MariaDB
+	// 10.11) and 130 MiB (MySQL 8.0) with 16 connections.
 	LeastMemory int64
-	// Templates states that a data directory takes so long to create that further ones
-	// of the same layout come from an image of the first.
+	// Templates is true if a data directory takes long to create. Further ones of the same layout then come from an image
+	// of the first.
 	Templates bool
 
 	Group    string // of the option file
 	Redo     string // the setting of the redo log's size in bytes
 	Settings []filewise.Fact
-	// Binlog are settings of a binary log that keeps all of its files, and ResetBinlog
-	// begins it again.
+	// Binlog holds the settings of a binary log that keeps all of its files. ResetBinlog is the statement that starts the
+	// log afresh.
 	Binlog      []filewise.Fact
 	ResetBinlog string
-	// Args returns what else keeps the server to itself and its files together; it is
-	// given the data directory and the build's directories. May be nil.
+	// Args returns further arguments that isolate the server and keep its files together, given the data directory and the
+	// build's directories. It can be nil.
 	Args     func(dataDir string, dirs []string) []string
-	FullNote string // states in reports what durability full does
+	FullNote string // what durability full does, for reports
 }
 
 // Install is an installed server.
 type Install struct {
 	Binary  string
-	Base    string   // its tree, if the command line must give it; else empty
+	Base    string   // the installation's tree if the command line must name it, else empty
 	Version string   // "10.11.19-MariaDB-0+deb12u1"
-	Scripts []string // SQL that creates the system tables, if the binary has it not
+	Scripts []string // SQL files that create the system tables, if the binary does not contain them
 }
 
-// Creation describes how a data directory is created.
+// Creation describes how to create a data directory.
 type Creation struct {
 	Args  []string
 	Stdin string // SQL
@@ -91,53 +89,51 @@ type Creation struct {
 
 // Files describes how a server names and sizes its files.
 type Files struct {
-	Encoded         bool     // the catalogue of files has tables' names as these are in the names of files
-	Unreadable      string   // characters of a path that the server does not take as they are
+	Encoded         bool     // in the catalogue of files, tables' names are encoded as in the names of files
+	Unreadable      string   // characters of a path that the server does not take literally
 	Partition       string   // between a table's and a partition's name
-	EmptyTablePages int64    // of the file of an empty table
-	Redo            string   // in the directory of the log: what a script states
-	RedoPattern     string   // there: the files
+	EmptyTablePages int64    // pages in the file of an empty table
+	Redo            string   // in the log's directory: the name that scripts show
+	RedoPattern     string   // in the log's directory: a pattern of the files
 	System          []string // patterns of the server's own files in its data directory
 	EmptyBinlog     int64    // bytes of a binary log without transactions
-	// BinlogPerRow and BinlogPerCommit hold what the binary log has of a row and of a
-	// transaction in addition to the payload, at most, in bytes.
+	// BinlogPerRow and BinlogPerCommit are the most that the binary log takes for a row and for a transaction in addition
+	// to the payload, in bytes.
 	BinlogPerRow, BinlogPerCommit int64
-	// SystemBytes holds what a new server has in its system tablespace before any table.
+	// SystemBytes is how much of its system tablespace a new server uses before there is any table.
 	SystemBytes int64
-	// Room holds what a server needs in addition to data files, redo and binary log, in bytes.
+	// Room is the space that a server needs in addition to data files, redo log and binary log, in bytes.
 	Room int64
-	// Of is the query for name, path, size and allocated size of all files of tables,
-	// to which a WHERE on their NAME is added; it needs the right PROCESS.
+	// Of is the query for name, path, size and allocated size of all tables' files. A WHERE on their NAME is added to it.
+	// It needs the privilege PROCESS.
 	Of string
 }
 
-// External describes how a server that is another user's is talked to.
+// External describes how to use a server that belongs to someone else.
 type External struct {
-	Oldest [2]int // release that Filewise supports
-	// Session are the variables that every connection to a server of a release sets, as
-	// SQL expressions; Reading holds the variables of one that only looks, and waits so long.
+	Oldest [2]int // the oldest release that Filewise supports
+	// Session returns the variables that every connection sets, by release, as SQL expressions. Reading holds the
+	// variables of a session that only reads, which limit how long it waits.
 	Session func(release [2]int) map[string]string
 	Reading func(patience time.Duration) map[string]string
-	// Comments: a database has a comment, so that it is marked as it is created;
-	// without, a table carries the mark.
+	// Comments is true if a database can have a comment, so that it is marked when it is created. If false, a table
+	// carries the mark.
 	Comments bool
-	// FlushRight holds what FLUSH TABLES … FOR EXPORT needs in addition to LOCK TABLES.
+	// FlushRight is the privilege that FLUSH TABLES … FOR EXPORT needs in addition to LOCK TABLES.
 	FlushRight string
-	// IdleSetting names the setting that, at 0, keeps an idle server from writing. Empty means there is none.
+	// IdleSetting names the setting that, at 0, keeps an idle server from writing. If empty, there is none.
 	IdleSetting string
-	// Directories: the directories of tables are limited by innodb_directories, and
-	// need the right FILE.
+	// Directories is true if innodb_directories limits the directories of tables, and using them needs the privilege FILE.
 	Directories bool
-	// SharedCommits explains for a server without a binary log, where durability is full,
-	// that commits within a call share one wait. If empty, they do not.
+	// SharedCommits explains that commits within a call share one wait if the server has no binary log and durability is
+	// full. If empty, they do not.
 	SharedCommits string
 }
 
 // Products returns MariaDB and MySQL.
 func Products() []*Product { return []*Product{MariaDB, MySQL} }
 
-// sessionVariables returns the variables of both products, against whatever the server's
-// defaults are, and more.
+// sessionVariables returns the session variables of both products, which override the server's defaults, and more.
 func sessionVariables(more map[string]string) map[string]string {
 	all := map[string]string{
 		"sql_mode":                 SQLMode,
@@ -155,11 +151,11 @@ func sessionVariables(more map[string]string) map[string]string {
 	return all
 }
 
-// SQLMode holds the mode of sessions on external servers, as an SQL expression.
+// SQLMode is the mode of sessions on external servers, as an SQL expression.
 const SQLMode = "'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'"
 
-// Telling are the settings that decide what is measured, for reports; settings of one
-// product only are absent on the other.
+// Telling lists the settings that affect what is measured, for reports. A setting that only one product has is absent
+// on the other.
 var Telling = []string{
 	"version", "version_comment",
 	"innodb_flush_log_at_trx_commit", "innodb_flush_method", "innodb_doublewrite", "innodb_doublewrite_files", "innodb_doublewrite_pages",
@@ -171,7 +167,7 @@ var Telling = []string{
 	"performance_schema", "log_bin", "sync_binlog", "binlog_format", "binlog_order_commits", "thread_handling",
 }
 
-// CheckKnown reports which directory MySQL does not look for tables in.
+// CheckKnown returns an error that names a directory in which MySQL does not look for tables.
 func (p *Product) CheckKnown(vars map[string]string, dirs []string) error {
 	for _, dir := range dirs {
 		if p.External.Directories && !searched(vars, dir) {
@@ -183,8 +179,7 @@ func (p *Product) CheckKnown(vars map[string]string, dirs []string) error {
 	return nil
 }
 
-// searched reports whether a directory is, or lies below, one that MySQL looks for
-// tables in.
+// searched reports whether a directory is one in which MySQL looks for tables, or lies below one.
 func searched(vars map[string]string, dir string) bool {
 	places := strings.Split(vars["innodb_directories"], ";")
 	for _, name := range []string{"datadir", "innodb_data_home_dir", "innodb_undo_directory"} {
@@ -200,11 +195,11 @@ func searched(vars map[string]string, dir string) bool {
 	return false
 }
 
-// NoSystem explains why a server by URL gets no files of the system tablespace.
+// NoSystem explains why a layout on an external server cannot use files of the system tablespace.
 const NoSystem = "the files of InnoDB's system tablespace are a start-up option of the server (innodb_data_file_path), which Filewise " +
 	"does not change on an external one"
 
-// Dirs returns the directories that volumes name.
+// Dirs returns the directories of the volumes that name one.
 func Dirs(volumes []filewise.Volume) (all []string) {
 	for _, v := range volumes {
 		if v.Dir != "" {

@@ -47,7 +47,7 @@ func (q Querier) Query(ctx context.Context, section string) ([][]any, error) {
 	return all, err
 }
 
-// On does something on one of the control connections, and explains its error.
+// On calls do with a control connection, and explains its error.
 func (l Link) On(ctx context.Context, do func(*sql.Conn) error) error {
 	conn, err := l.Control.Conn(ctx)
 	if err == nil {
@@ -70,8 +70,8 @@ func (l Link) Exec(ctx context.Context, statements ...string) error {
 	}))
 }
 
-// Flushed does something while tables are flushed and held still, see
-// Schema.FlushForExport; they are unlocked in any case.
+// Flushed calls do while tables are flushed and cannot change, see Schema.FlushForExport. The tables are unlocked in
+// any case.
 func (l Link) Flushed(ctx context.Context, flush string, do func() error) error {
 	return l.On(ctx, func(conn *sql.Conn) error {
 		_, err := conn.ExecContext(ctx, flush)
@@ -85,7 +85,7 @@ func (l Link) Flushed(ctx context.Context, flush string, do func() error) error 
 	})
 }
 
-// ShortenPool cuts the long text of a statement that payloads are cut from.
+// ShortenPool shortens the long text in a statement from which payloads are cut.
 func ShortenPool(statement string) string {
 	const keep = 40
 	from := strings.Index(statement, "CONVERT('")
@@ -101,7 +101,7 @@ var (
 	_ filewise.Connector = Connector{}
 )
 
-// Check has the server check each of the tables.
+// Check has the server check each table.
 func (s Schema) Check(ctx context.Context, link Link) error {
 	return link.On(ctx, func(conn *sql.Conn) error {
 		for _, t := range s.Tables {
@@ -113,17 +113,17 @@ func (s Schema) Check(ctx context.Context, link Link) error {
 	})
 }
 
-// Queryer is a pool or one connection of it.
+// Queryer is implemented by a pool and by one of its connections.
 type Queryer interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// Scan reads the values of a row, as sql.Rows.Scan.
+// Scan reads the values of a row, like sql.Rows.Scan.
 type Scan = func(into ...any) error
 
-// Each has every row of a query read.
+// Each calls row for every row of a query.
 func Each(ctx context.Context, db Queryer, row func(Scan) error, query string, args ...any) error {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -148,7 +148,7 @@ func Each(ctx context.Context, db Queryer, row func(Scan) error, query string, a
 	return rows.Err()
 }
 
-// Column reads the one text of each row of a query.
+// Column returns the only column of a query's rows, which must be text.
 func Column(ctx context.Context, db Queryer, query string, args ...any) (all []string, err error) {
 	err = Each(ctx, db, func(scan Scan) error {
 		var text string
@@ -159,7 +159,7 @@ func Column(ctx context.Context, db Queryer, query string, args ...any) (all []s
 	return all, err
 }
 
-// Pairs reads names with their values.
+// Pairs returns a query's rows, which must be pairs of name and value.
 func Pairs(ctx context.Context, db Queryer, query string, args ...any) (map[string]string, error) {
 	all := map[string]string{}
 	return all, Each(ctx, db, func(scan Scan) error {
@@ -171,14 +171,12 @@ func Pairs(ctx context.Context, db Queryer, query string, args ...any) (map[stri
 	}, query, args...)
 }
 
-// Variables returns the global settings of those names, or all; what the server does
-// not have is absent.
+// Variables returns the named global settings, or all of them. A setting that the server lacks is absent.
 func Variables(ctx context.Context, db Queryer, names ...string) (map[string]string, error) {
 	return show(ctx, db, "SHOW GLOBAL VARIABLES", names)
 }
 
-// Status returns the status values of those names, or all; what the server does not
-// have is absent.
+// Status returns the named status values, or all of them. A value that the server lacks is absent.
 func Status(ctx context.Context, db Queryer, names ...string) (map[string]string, error) {
 	return show(ctx, db, "SHOW GLOBAL STATUS", names)
 }
@@ -194,15 +192,15 @@ func show(ctx context.Context, db Queryer, what string, names []string) (map[str
 	return Pairs(ctx, db, what, args...)
 }
 
-// TableFile is a file of a table or partition as InnoDB's catalogue has it.
+// TableFile describes a file of a table or partition as InnoDB's catalogue does.
 type TableFile struct {
 	Name             string // “sales/orders#P#p0”
 	Path             string
 	Bytes, Allocated int64
 }
 
-// TableFiles returns the files for which the condition holds, which can speak of t.NAME and
-// t.FILE_SIZE; they need the right PROCESS.
+// TableFiles returns the files that meet the condition, which can use t.NAME and t.FILE_SIZE. It needs the privilege
+// PROCESS.
 func (p *Product) TableFiles(ctx context.Context, db Queryer, condition string, args ...any) (all []TableFile, err error) {
 	err = Each(ctx, db, func(scan Scan) error {
 		var f TableFile

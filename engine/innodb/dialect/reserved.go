@@ -8,8 +8,8 @@ import (
 	"filewise"
 )
 
-// reserved are the settings that keep a managed server to itself, or that the
-// layout and the workload decide, with what to do instead.
+// reserved lists settings that isolate a managed server, or that the layout and the workload decide, each with what to
+// do instead.
 var reserved = []struct {
 	why   string
 	names []string
@@ -51,11 +51,11 @@ var reserved = []struct {
 		"print-defaults", "help", "version", "verbose", "install", "remove"}},
 }
 
-// harmless are modes of SQL that decide which values are taken, and not how a statement is read.
+// harmless lists SQL modes that decide which values are accepted, and not how a statement is read.
 var harmless = []string{"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "ERROR_FOR_DIVISION_BY_ZERO", "NO_ENGINE_SUBSTITUTION", "NO_ZERO_DATE",
 	"NO_ZERO_IN_DATE", "ALLOW_INVALID_DATES", "NO_AUTO_VALUE_ON_ZERO", "PAD_CHAR_TO_FULL_LENGTH", "NO_AUTO_CREATE_USER"}
 
-// Modes returns the modes of an sql_mode.
+// Modes returns the modes in a value of sql_mode.
 func Modes(value string) []string {
 	return strings.FieldsFunc(strings.ToUpper(value), func(c rune) bool { return c == ',' || c == ' ' })
 }
@@ -63,8 +63,8 @@ func Modes(value string) []string {
 // Harmless reports whether a managed server may have a mode.
 func Harmless(mode string) bool { return slices.Contains(harmless, mode) }
 
-// CheckSettings refuses user settings that a managed server must not have. The
-// error has code usage, the setting's name and the reason.
+// CheckSettings refuses user settings that a managed server must not have. The error has CodeUsage and names the
+// setting and the reason.
 func CheckSettings(settings map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		if err := checkSetting(name, settings[name]); err != nil {
@@ -100,8 +100,8 @@ func checkSetting(name, value string) error {
 	return nil
 }
 
-// reservedWhy explains why a setting is reserved. If empty, it is not. Servers take any
-// unambiguous beginning of an option's name, and several prefixes before it.
+// reservedWhy explains why a setting is reserved, or returns "" if it is not. Servers accept any unambiguous beginning
+// of an option's name, and several prefixes before it.
 func reservedWhy(name string) string {
 	n := strings.ReplaceAll(strings.ToLower(name), "_", "-")
 	for cut := true; cut; {
@@ -123,5 +123,5 @@ func reservedWhy(name string) string {
 	return ""
 }
 
-// knownShort are settings of their own that are also the beginning of a reserved one.
+// knownShort lists settings whose names are also the beginning of a reserved setting's name.
 var knownShort = map[string]bool{"innodb-doublewrite": true, "lc-messages": true}

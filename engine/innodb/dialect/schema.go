@@ -13,33 +13,32 @@ const (
 	procedure = "fw_inserts"
 )
 
-// Schema is a program's tables in a database.
+// Schema describes a program's tables in a database.
 type Schema struct {
 	Database string // unquoted
 	Program  filewise.Program
 	Tables   []Table
-	// Cut has procedures keep large variables out of their statements, for servers
-	// whose binary log can hold statements (binlog_format MIXED, STATEMENT).
+	// Cut makes procedures keep large variables out of their statements. It is for servers whose binary log can contain
+	// statements (binlog_format MIXED, STATEMENT).
 	Cut bool
-	// Signed has tables and procedures carry their definition's sum, on servers where others may
-	// put something next to them.
+	// Signed makes tables and procedures carry a hash of their definition. It is for servers on which others can add
+	// objects to the database.
 	Signed bool
-	// Spots are the clauses that place tables which come and go, each taken in turn.
-	// If empty, they lie where the server puts tables.
+	// Spots are clauses that place the tables that are created and dropped; they take turns. If empty, the server places
+	// the tables.
 	Spots []string
 }
 
 // Table is a table of the workload, with the procedure that fills it.
 type Table struct {
 	Name, Procedure string
-	Options         string // what stands behind ENGINE: partitions, directory
-	Key             string // the column by whose hash partitions divide it
+	Options         string // what follows ENGINE: partitions, directory
+	Key             string // the column whose hash decides the partition
 	Number          int    // from 1, in the order of the workload's tables
 }
 
-// NewSchema names a program's tables in a layout: the shared one, one for each
-// file of kind per-table, or one for each connection. A workload that there is no
-// SQL for is an error that wraps filewise.ErrUnsupported.
+// NewSchema names a program's tables in a layout. They are the shared one, one for each file of kind per-table, or one
+// for each connection. If there is no SQL for the workload, the error wraps filewise.ErrUnsupported.
 func NewSchema(database string, l filewise.Layout, p filewise.Program) (Schema, error) {
 	if sections[p.SQL()] == nil && p.Custom == nil {
 		return Schema{}, unsupported("see filewise scenarios", "workload %q on InnoDB", p.Workload)
@@ -89,12 +88,10 @@ func tablesOf(l filewise.Layout, p filewise.Program) []Table {
 	return tables
 }
 
-// TableOf returns the table of a worker: if there are fewer than workers, they take
-// turns.
+// TableOf returns a worker's table. If there are fewer tables than workers, workers share them in turn.
 func (s Schema) TableOf(worker int) Table { return s.Tables[worker%len(s.Tables)] }
 
-// Statements renders a section of the workload for one table; sections for all
-// tables range over .Tables themselves.
+// Statements renders a section of the workload for one table. Sections for all tables range over .Tables themselves.
 func (s Schema) Statements(section string, t Table) ([]string, error) {
 	file := sections[s.Program.SQL()]
 	if file == nil || !file.Has(section) {
@@ -120,7 +117,7 @@ func (s Schema) Statements(section string, t Table) ([]string, error) {
 	return s.signed(all), nil
 }
 
-// Statement renders a section that is one statement.
+// Statement renders a section that consists of one statement.
 func (s Schema) Statement(section string, t Table) (string, error) {
 	all, err := s.Statements(section, t)
 	if err != nil {
@@ -132,7 +129,7 @@ func (s Schema) Statement(section string, t Table) (string, error) {
 	return all[0], nil
 }
 
-// payloadType holds n bytes: VARCHAR within a record's limit, else a text.
+// payloadType returns the type of a column of n bytes: VARCHAR up to a record's limit, else a text type.
 func payloadType(n int64) string {
 	if n <= 16000 {
 		return fmt.Sprintf("VARCHAR(%d)", n)
@@ -140,7 +137,7 @@ func payloadType(n int64) string {
 	return "MEDIUMTEXT"
 }
 
-// Create returns what creates the tables and procedures in the database.
+// Create returns the statements that create tables and procedures in the database.
 func (s Schema) Create() ([]string, error) {
 	if s.Program.Custom != nil {
 		return s.customSetup()
@@ -162,7 +159,7 @@ func (s Schema) Create() ([]string, error) {
 	return append(all, procedures...), err
 }
 
-// afterLoad returns the statements that make a table's indexes once it is loaded.
+// afterLoad returns the statements that create a table's indexes after the load.
 func (s Schema) afterLoad(t Table) ([]string, error) {
 	if s.Program.Table().IndexedFirst {
 		return nil, nil
@@ -170,7 +167,7 @@ func (s Schema) afterLoad(t Table) ([]string, error) {
 	return s.ifAny(SectionIndexes, t)
 }
 
-// procedures returns the procedures that loop on the server: of each table, or of each
+// procedures returns the statements that create the procedures which loop on the server, for each table or for each
 // operation.
 func (s Schema) procedures() ([]string, error) {
 	var all []string

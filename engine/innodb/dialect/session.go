@@ -56,26 +56,26 @@ func (c Connector) Connect(ctx context.Context, phase, worker int) (filewise.Ses
 	return worked, nil
 }
 
-// connection is one connection of the workload.
+// connection is one of the workload's connections.
 type connection struct {
 	*session.Session
 	host   Host
 	link   Link
 	schema Schema
-	pool   *sql.DB // of this one connection
+	pool   *sql.DB // contains only this connection
 	conn   *sql.Conn
-	line   net.Conn // what it is on
+	line   net.Conn // the network connection beneath
 	id     int64    // the server's number of the connection
 }
 
-// Do executes operations; what was settled is so no longer.
+// Do executes operations, before and after which it calls Touched.
 func (s *connection) Do(ctx context.Context, first, n int64) (int64, error) {
 	s.host.Touched()
 	defer s.host.Touched()
 	return s.Session.Do(ctx, first, n)
 }
 
-// ready opens the connection and executes what readies one.
+// ready opens the connection and executes the statements that set it up.
 func (s *connection) ready(ctx context.Context) (err error) {
 	setup, err := s.schema.ifAny(SectionConnection, s.schema.TableOf(s.Worker))
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *connection) ready(ctx context.Context) (err error) {
 	return nil
 }
 
-// lookFor has operations looked up that may be committed, if their data show it.
+// lookFor sets up the look-up of operations that may be committed, if their data show that.
 func (s *connection) lookFor() error {
 	look, err := s.schema.oneIfAny(SectionCommitted+s.Phase.Section, s.schema.TableOf(s.Worker))
 	if look == "" {
@@ -114,7 +114,7 @@ func (s *connection) interrupt(ctx context.Context) error {
 	return err
 }
 
-// drop ends the connection below the driver, which can be waiting on it.
+// drop closes the network connection beneath the driver, which can be waiting for it.
 func (s *connection) drop() {
 	if s.line != nil {
 		_ = s.line.Close()
@@ -122,7 +122,7 @@ func (s *connection) drop() {
 }
 
 func (s *connection) rollback(ctx context.Context) error {
-	if s.conn == nil { // the operation's own connection has ended, and the transaction with it
+	if s.conn == nil { // the operation's own connection has ended, and its transaction too
 		return nil
 	}
 	_, err := s.conn.ExecContext(ctx, "ROLLBACK")
@@ -131,7 +131,7 @@ func (s *connection) rollback(ctx context.Context) error {
 
 func (s *connection) kill(ctx context.Context) error {
 	_, err := s.link.Control.ExecContext(ctx, fmt.Sprintf("KILL CONNECTION %d", s.id))
-	if is(err, ErrNoThread) { // it has ended
+	if is(err, ErrNoThread) { // the session has ended
 		return nil
 	}
 	return s.link.Explain(err)
@@ -146,12 +146,12 @@ func (s *connection) alive(ctx context.Context) (bool, error) {
 // release closes the connection.
 func (s *connection) release() error {
 	if s.conn != nil {
-		_ = s.conn.Close() // a connection to a dead server may complain; it is gone either way
+		_ = s.conn.Close() // closing a connection to a dead server can fail, but it is gone either way
 	}
 	return s.pool.Close()
 }
 
-// newLoop readies a connection whose operations the server loops over.
+// newLoop prepares a connection for operations over which the server loops.
 func newLoop(ctx context.Context, s *connection) (filewise.Session, error) {
 	calls, err := session.Render(s.Phase, func(section string) (string, error) {
 		return s.schema.Statement(section, s.schema.TableOf(s.Worker))
@@ -169,10 +169,10 @@ func newLoop(ctx context.Context, s *connection) (filewise.Session, error) {
 	return s, s.ready(ctx)
 }
 
-// closeFirst has closing close something of the connection's before.
+// closeFirst makes Close call things before it closes the connection.
 func (s *connection) closeFirst(things func() error) {
 	s.Release = func() error {
-		_ = things() // of a dead server; it is gone either way
+		_ = things() // if the server is dead, they are gone either way
 		return s.release()
 	}
 }
@@ -180,7 +180,7 @@ func (s *connection) closeFirst(things func() error) {
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-// sections are the SQL files by workload.
+// sections holds the SQL files by workload.
 var sections = words.Folder(sqlFiles, nil, template.FuncMap{"in": in, "literal": Literal, "pieces": pieces})
 
 var words = orders.Words{
@@ -191,23 +191,23 @@ var words = orders.Words{
 	},
 }
 
-// The names of sections that the engines themselves execute.
+// Names of the sections that the engines themselves execute.
 const (
 	SectionTables     = "tables"
-	SectionInsert     = "procedure-insert" // the procedure of a table
-	SectionConnection = "connection"       // readies a new connection
-	SectionCommitted  = "committed-"       // whether the row of a key is there
+	SectionInsert     = "procedure-insert" // a table's procedure
+	SectionConnection = "connection"       // sets up a new connection
+	SectionCommitted  = "committed-"       // prefix; whether the row of a key exists
 	SectionCheck      = "check"
 	SectionIndexes    = "indexes"    // of a table, after the load
-	SectionProcedure  = "procedure-" // begins the name of one for an operation
-	SectionStatement  = "statement-" // begins the name of one that the client sends
-	SectionChurn      = "churn"      // a table that comes and goes
+	SectionProcedure  = "procedure-" // prefix of an operation's procedure
+	SectionStatement  = "statement-" // prefix of a statement that the client sends
+	SectionChurn      = "churn"      // a table that is created and dropped
 )
 
 // pieceBytes is the most of a long text that one statement carries.
 const pieceBytes = 16_000
 
-// pieces divides a long text of one-byte letters.
+// pieces splits a long text of single-byte letters.
 func pieces(text string) []string {
 	var all []string
 	for chunk := range slices.Chunk([]byte(text), pieceBytes) {
@@ -216,5 +216,5 @@ func pieces(text string) []string {
 	return all
 }
 
-// in quotes a name within a database.
+// in returns a quoted name, qualified with its database.
 func in(database, name string) string { return Ident(database) + "." + Ident(name) }

@@ -8,12 +8,12 @@ import (
 	"filewise/internal/mark"
 )
 
-// signature begins the comment of what Filewise has created in a database. The sum of that
-// database's name, which is given once, and of the definition follows. So neither a copy nor
-// a changed object passes for it, nor one from another of Filewise's databases.
+// signature begins the comment of objects that Filewise has created in a database. A hash of the definition and of the
+// database's name, a name given only once, follows. So no copy and no changed object passes, nor one from another of
+// Filewise's databases.
 const (
 	signature = "Filewise 2: "
-	// signature1 began them until 0.8: the sum of a table covered its columns' names, and indexes had none.
+	// signature1 began the comments until 0.8. A table's hash then covered only its columns' names, and indexes had none.
 	signature1 = "Filewise: "
 )
 
@@ -24,7 +24,7 @@ var (
 	createsRoutine = regexp.MustCompile("(?s)^CREATE PROCEDURE (?:`.*?`\\.)?`?(\\w+)`?\\(.*?\\n(BEGIN\\n.*\\nEND)")
 )
 
-// signed gives what statements create a signature.
+// signed adds a signature to what the statements create.
 func (s Schema) signed(all []string) []string {
 	for i, statement := range all {
 		if !s.Signed {
@@ -37,14 +37,14 @@ func (s Schema) signed(all []string) []string {
 		} else if table := altersTable.FindStringSubmatch(statement); table != nil {
 			all[i] = signedIndexes(s.Database, table[1], statement)
 		} else if at := createsRoutine.FindStringSubmatchIndex(statement); at != nil {
-			body := statement[at[4]:at[5]] // some servers keep a comment behind it, and some do not
+			body := statement[at[4]:at[5]] // some servers keep a comment behind the body, and some do not
 			all[i] = statement[:at[4]] + "  COMMENT " + Literal(signature+routineSum(s.Database, statement[at[2]:at[3]], body)) + "\n" + body
 		}
 	}
 	return all
 }
 
-// signedIndexes gives the indexes that a statement on a table defines their signatures.
+// signedIndexes adds signatures to the indexes that a statement defines on a table.
 func signedIndexes(database, table, statement string) string {
 	return createsIndex.ReplaceAllStringFunc(statement, func(index string) string {
 		part := createsIndex.FindStringSubmatch(index)
@@ -71,14 +71,14 @@ func routineSum(database, name, body string) string {
 	return mark.Sum("procedure", database, name, strings.Join(strings.Fields(body), " "))
 }
 
-// Thing is something in a database.
+// Thing is an object in a database.
 type Thing struct {
 	kind, name, comment string
-	definition          []string // of a table: columns, and last the primary key; of an index one, and its table
+	definition          []string // of a table: columns, then the primary key; of an index: the index and its table
 	body                string   // of a procedure
 }
 
-// Own reports whether Filewise has created it in that database, and it is unchanged.
+// Own reports whether Filewise has created the object in that database and nothing has changed it.
 func (t Thing) Own(database string) bool {
 	name := strings.ToLower(t.name) // a server may keep names in either case
 	switch t.kind {
@@ -94,7 +94,7 @@ func (t Thing) Own(database string) bool {
 	return false
 }
 
-// String names it with its kind.
+// String returns the object's kind and name.
 func (t Thing) String() string {
 	if len(t.definition) == 2 && t.kind == "index" {
 		return t.kind + " " + t.name + " of table " + t.definition[1]
@@ -102,7 +102,7 @@ func (t Thing) String() string {
 	return t.kind + " " + t.name
 }
 
-// Is reports whether it is a table of that name with exactly the columns and key of such definitions.
+// Is reports whether the object is a table with this name and exactly the columns and key in definitions.
 func (t Thing) Is(name, definitions string) bool {
 	return t.kind == "table" && strings.EqualFold(t.name, name) && slices.Equal(t.definition, defined(definitions))
 }

@@ -8,13 +8,13 @@ import (
 	"filewise/internal/sqlfile"
 )
 
-// statementText is a statement around its parameters.
+// statementText holds a statement divided at its parameters.
 type statementText struct {
-	around []string // one more than there are parameters
-	order  []int    // of the parameters: which argument each is
+	around []string // the texts around the parameters, one more than these
+	order  []int    // for each parameter: the index of its argument
 }
 
-// divided finds the numbered parameters of a statement: ?1, ?2.
+// divided splits a statement at its numbered parameters: ?1, ?2.
 func divided(statement string) statementText {
 	var s statementText
 	from := 0
@@ -32,14 +32,14 @@ func divided(statement string) statementText {
 	return s
 }
 
-// positional makes a statement's numbered parameters into the plain ones that the
-// servers take, and returns which argument each is, from 0.
+// positional replaces a statement's numbered parameters by the plain ones that the servers accept. It returns the index
+// of each one's argument, from 0.
 func positional(statement string) (string, []int) {
 	s := divided(statement)
 	return strings.Join(s.around, "?"), s.order
 }
 
-// fill appends the statement with its arguments.
+// fill appends the statement with its arguments to dst.
 func (s statementText) fill(dst []byte, v *values) ([]byte, error) {
 	for i, arg := range s.order {
 		if arg >= len(v.ends) {
@@ -50,7 +50,7 @@ func (s statementText) fill(dst []byte, v *values) ([]byte, error) {
 	return append(dst, s.around[len(s.order)]...), nil
 }
 
-// values are arguments as SQL writes them. They implement filewise.RowWriter.
+// values holds arguments written as SQL. It implements filewise.RowWriter.
 type values struct {
 	text []byte
 	ends []int
@@ -58,7 +58,7 @@ type values struct {
 
 func (v *values) reset() { v.text, v.ends = v.text[:0], v.ends[:0] }
 
-// of is argument i.
+// of returns argument i.
 func (v *values) of(i int) []byte {
 	from := 0
 	if i > 0 {
@@ -75,13 +75,13 @@ func (v *values) Int(n int64) {
 	v.end()
 }
 
-// Float writes a number so that it is read back exactly.
+// Float writes a number in a form that is read back exactly.
 func (v *values) Float(x float64) {
 	v.text = strconv.AppendFloat(v.text, x, 'e', -1, 64)
 	v.end()
 }
 
-// Null writes no value.
+// Null writes NULL.
 func (v *values) Null() {
 	v.text = append(v.text, "NULL"...)
 	v.end()
@@ -107,7 +107,7 @@ func (v *values) Text(b []byte) {
 // EndRow does nothing: there is one row.
 func (v *values) EndRow() error { return nil }
 
-// write writes arguments that are appended.
+// write writes arguments given as values.
 func (v *values) write(args []any) error {
 	for _, a := range args {
 		switch a := a.(type) {

@@ -7,8 +7,8 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// Writer returns a writer of a trial's steps. The steps of sessions are sections of the workload's SQL, on the first
-// table; sections that do not exist are left out.
+// Writer returns a writer of a trial's steps. Sessions' steps are sections of the workload's SQL, rendered for the
+// first table. Missing sections are skipped.
 func (s Schema) Writer(on string) *script.Writer {
 	return script.NewWriter(on, func(section string) ([]string, error) {
 		all, err := s.ofPhase(section).ifAny(section, s.Tables[0])
@@ -20,7 +20,7 @@ func (s Schema) Writer(on string) *script.Writer {
 	})
 }
 
-// ofPhase returns the schema as the sessions see it that execute a section.
+// ofPhase returns the schema with the settings of the phase that executes a section.
 func (s Schema) ofPhase(section string) Schema {
 	for _, p := range s.Program.Phases {
 		for _, one := range operations.SectionsOf(p) {
@@ -32,8 +32,7 @@ func (s Schema) ofPhase(section string) Schema {
 	return s
 }
 
-// WriteLoad writes the statements of a batch of the first table, and what comes after the
-// last batch.
+// WriteLoad writes the statements of a batch of the first table, and the statements after the last batch.
 func (s Schema) WriteLoad(w *script.Writer, on string) {
 	if !s.Program.Loads() {
 		return
@@ -46,8 +45,8 @@ func (s Schema) WriteLoad(w *script.Writer, on string) {
 	}
 }
 
-// WriteWork writes what a trial executes on the loaded server in addition to settling and
-// dropping: sessions, phases and check.
+// WriteWork writes what a trial executes on the loaded server: sessions, phases and check. Settling and dropping are
+// not included.
 func (s Schema) WriteWork(w *script.Writer, on string) {
 	if s.Program.Custom != nil {
 		CustomRules.Write(w, on, s.Program, "BEGIN", "COMMIT")
@@ -58,17 +57,17 @@ func (s Schema) WriteWork(w *script.Writer, on string) {
 		all, err := s.churnStatements("1", s.firstSpot())
 		w.AddAll(filewise.StageMeasure, on, all, err)
 	}
-	w.Work(s.Program, func(filewise.Phase) {}) // what else there is does not go to a session
+	w.Work(s.Program, func(filewise.Phase) {}) // other acts send nothing to a session
 	w.Checks(sections[s.Program.SQL()].Sections())
 }
 
-// The programs of logical dumps by several threads.
+// Programs that make and restore logical dumps with several threads.
 var (
 	Mydumper = server.Binary{Names: []string{"mydumper"}, Places: []string{"/usr/bin", "/usr/local/bin"}, Package: "mydumper"}
 	Myloader = server.Binary{Names: []string{"myloader"}, Places: Mydumper.Places, Package: Mydumper.Package}
 )
 
-// CheckIndexes refuses what InnoDB cannot do with indexes.
+// CheckIndexes refuses layouts of indexes that InnoDB cannot have.
 func CheckIndexes(l filewise.Layout) error {
 	if l.Indexes != "" || l.IndexVolume != "" {
 		return unsupported("leave --indexes and --index-volume out",

@@ -11,10 +11,11 @@ import (
 	"filewise/internal/mark"
 )
 
-// widths are display widths of integers, which only some releases report.
+// widths matches display widths of integers, which only some releases report.
 var widths = regexp.MustCompile(`(int)\(\d+\)`)
 
-// defined returns the columns, and last the primary key, of what a CREATE TABLE of Filewise's defines, as Things has them.
+// defined returns the columns, then the primary key, of one of Filewise's CREATE TABLE statements, in the form of
+// Things.
 func defined(definitions string) []string {
 	var all []string
 	var key string
@@ -26,7 +27,7 @@ func defined(definitions string) []string {
 			key = keyOf(mark.Columns(d[strings.Index(d, "(")+1:]))
 			continue
 		case name == "UNIQUE":
-			continue // an index, which has its own signature
+			continue // an index has its own signature
 		}
 		name = strings.Trim(name, "`\"")
 		kind, _, _ := strings.Cut(rest, " ")
@@ -56,11 +57,11 @@ func indexOf(name string, unique bool, columns []string) string {
 	return kind + name + " (" + strings.Join(columns, ", ") + ")"
 }
 
-// column is one of a table's, as a server reports it.
+// column describes a table's column as a server reports it.
 type column struct {
 	name, kind                string
 	nullable                  bool
-	fallback, extra, generate string // its default value; what else it is; its expression
+	fallback, extra, generate string // default value; other attributes; expression
 	comment                   string
 }
 
@@ -71,17 +72,17 @@ func (c column) String() string {
 	}
 	for _, part := range []struct{ name, text string }{{"default", c.fallback}, {"extra", strings.ToLower(c.extra)}, {"as", c.generate},
 		{"comment", c.comment}} {
-		if part.text != "" && (part.name != "default" || part.text != "NULL") { // MariaDB's word for none
+		if part.text != "" && (part.name != "default" || part.text != "NULL") { // MariaDB writes NULL for no default
 			s += " " + part.name + " " + part.text
 		}
 	}
 	return s
 }
 
-// generated is the primary key that MySQL makes by itself for a table without one, always the first column.
+// generated is the primary key that MySQL adds to a table without one, always as the first column.
 const generated = "my_row_id bigint unsigned extra auto_increment invisible"
 
-// columns returns a table's, by their names.
+// columns returns the names of a table's columns.
 func (t Thing) columns() []string {
 	var all []string
 	for _, d := range t.definition {
@@ -92,14 +93,14 @@ func (t Thing) columns() []string {
 	return all
 }
 
-// Things returns all that is in a database, by its whole definition. A primary key that MySQL has made by itself is no
-// column of anybody's.
+// Things returns all objects in a database with their definitions. A primary key that MySQL has added itself is left
+// out.
 func Things(ctx context.Context, db Queryer, database string) ([]Thing, error) {
 	var all []Thing
 	tables := map[string]int{}
 	err := Each(ctx, db, func(scan Scan) error {
 		var t Thing
-		var body sql.NullString // of a procedure of another account
+		var body sql.NullString // NULL for a procedure of another account
 		err := scan(&t.kind, &t.name, &t.comment, &body)
 		if t.body = body.String; t.kind == "table" {
 			tables[t.name] = len(all)
@@ -142,7 +143,7 @@ func readColumns(ctx context.Context, db Queryer, database string, all []Thing, 
   FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? ORDER BY TABLE_NAME, ORDINAL_POSITION`, database)
 }
 
-// readIndexes adds the primary keys to tables, and the other indexes as things of their own.
+// readIndexes adds primary keys to the tables, and appends the other indexes as Things.
 func readIndexes(ctx context.Context, db Queryer, database string, all []Thing, tables map[string]int) ([]Thing, error) {
 	type index struct {
 		table, name, comment string
@@ -169,7 +170,7 @@ func readIndexes(ctx context.Context, db Queryer, database string, all []Thing, 
 	for _, x := range found {
 		i, there := tables[x.table]
 		switch t := &all[max(i, 0)]; {
-		case !there || strings.HasPrefix(t.comment, signature1): // until 0.8 they had none
+		case !there || strings.HasPrefix(t.comment, signature1): // until 0.8 indexes had no signature
 			continue
 		case x.name != "PRIMARY":
 			all = append(all, Thing{kind: "index", name: x.name, comment: x.comment,

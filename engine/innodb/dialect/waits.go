@@ -12,8 +12,7 @@ import (
 	"filewise/engine/internal/sampling"
 )
 
-// NewWaits makes the sampler of what the sessions of a database wait for, by the
-// state that the list of processes has of each.
+// NewWaits returns a sampler of the waits of a database's sessions. It reads the state of each from the process list.
 func NewWaits(host Host, database string) *sampling.Sampler {
 	return sampling.New(func(ctx context.Context) (sampling.Seen, error) {
 		link, err := host.Link()
@@ -28,20 +27,20 @@ func NewWaits(host Host, database string) *sampling.Sampler {
 	})
 }
 
-// fullLog is the part of the log's room from which sessions wait until a checkpoint has given some
-// back (log_free_check in storage/innobase/include/log0log.h), and fewFree how many free pages are none: the page
-// cleaner wakes sessions when it has freed more.
+// fullLog is the part of the log from which sessions wait until a checkpoint has freed some (log_free_check in
+// storage/innobase/include/log0log.h). fewFree is the number of free pages that counts as none: the page cleaner wakes
+// sessions only when it has freed more.
 const (
 	fullLog = 0.9
 	fewFree = 64
 )
 
 // addFlushing adds the sessions that wait for InnoDB's page cleaner, which no server reports. It counts the sessions
-// without a state of waiting, less the sessions that wait for rows and the threads that run or wait for a device.
+// that show no waiting state, less those that wait for rows and the threads that run or wait for a device.
 func addFlushing(ctx context.Context, link Link, silent int, seen sampling.Seen) error {
 	busy, err := link.Busy()
 	if err != nil || silent <= busy {
-		return nil //nolint:nilerr // it cannot be told apart from work then
+		return nil //nolint:nilerr // then such waits cannot be told from work
 	}
 	const age, room, free, rows = "Innodb_checkpoint_age", "Innodb_checkpoint_max_age", "Innodb_buffer_pool_pages_free",
 		"Innodb_row_lock_current_waits"
@@ -61,12 +60,11 @@ func addFlushing(ctx context.Context, link Link, silent int, seen sampling.Seen)
 	return nil
 }
 
-// readStates lists all sessions. An account always sees its own. A table of
-// information_schema has the same columns, and costs a server several times as much
-// of a processor, for it is written first.
+// readStates lists all sessions; an account always sees its own. A table of information_schema has the same columns. It
+// takes several times as much of the server's CPU time, because the server first writes the table.
 const readStates = "SHOW PROCESSLIST"
 
-// look returns who waits for what, and how many sessions work or wait for what no state shows.
+// look counts who waits for what. silent counts sessions that work, or whose wait no state shows.
 func look(ctx context.Context, db *sql.DB, database string) (seen sampling.Seen, silent int, err error) {
 	seen = make(sampling.Seen)
 	rows, err := db.QueryContext(ctx, readStates)
@@ -79,7 +77,7 @@ func look(ctx context.Context, db *sql.DB, database string) (seen sampling.Seen,
 		return seen, 0, err
 	}
 	values, into := make([]sql.RawBytes, len(columns)), make([]any, len(columns))
-	at := map[string]int{} // of a column
+	at := map[string]int{} // index of each column
 	for n, name := range columns {
 		into[n], at[strings.ToLower(name)] = &values[n], n
 	}
@@ -91,7 +89,7 @@ func look(ctx context.Context, db *sql.DB, database string) (seen sampling.Seen,
 			continue
 		}
 		state := string(values[at["state"]])
-		if class := classOfState(state); class != "" { // looking itself has none
+		if class := classOfState(state); class != "" { // the session that looks has no such state
 			seen[sampling.Event{Name: "state/" + strings.ToLower(state), Class: class}]++
 		} else {
 			silent++
@@ -100,9 +98,9 @@ func look(ctx context.Context, db *sql.DB, database string) (seen sampling.Seen,
 	return seen, silent, rows.Err()
 }
 
-// classOfState returns the class of a state of a session (“Thread States” of both
-// manuals). If empty, it works, or it is unknown. A session that commits does
-// nothing but write and sync logs, or wait for who does that for the group.
+// classOfState returns the class of a session's state (“Thread States” in both manuals). It returns "" if the session
+// works or the state is unknown. A committing session only writes and syncs logs, or waits for the session that does so
+// for its group.
 func classOfState(state string) filewise.WaitClass {
 	state = strings.ToLower(state)
 	has := func(part string) bool { return strings.Contains(state, part) }
@@ -123,9 +121,8 @@ func classOfState(state string) filewise.WaitClass {
 	return ""
 }
 
-// ReadStatusWaits reads the waits that InnoDB adds up by itself, of the whole
-// server: for locks of rows their number and time; for room in the log's buffer, for
-// a free page and for latches their number, for the time is not measured.
+// ReadStatusWaits reads the waits that InnoDB sums itself, for the whole server. For row locks it has number and time.
+// For space in the log's buffer, free pages and latches it has only the number, because their time is not measured.
 func ReadStatusWaits(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
 	values, err := readStatus(ctx, db, "Innodb_row_lock_waits", "Innodb_row_lock_time", "Innodb_log_waits", "Innodb_buffer_pool_wait_free")
 	if err != nil {
@@ -151,7 +148,7 @@ func ReadStatusWaits(ctx context.Context, db *sql.DB) ([]filewise.Counter, error
 	return append(all, latches...), err
 }
 
-// readStatus reads the named numbers, as far as the server has them.
+// readStatus returns the named numbers; numbers that the server lacks are absent.
 func readStatus(ctx context.Context, db *sql.DB, names ...string) (map[string]float64, error) {
 	texts, err := Status(ctx, db, names...)
 	values := make(map[string]float64)
@@ -163,9 +160,8 @@ func readStatus(ctx context.Context, db *sql.DB, names ...string) (map[string]fl
 	return values, err
 }
 
-// counters are the cumulative counters of InnoDB and of the binary log that say
-// where writes went and what was waited for (documentation of both: “InnoDB
-// Status Variables”, “Server Status Variables”).
+// counters lists cumulative counters of InnoDB and of the binary log. They show where writes went and what they waited
+// for (documentation of both: “InnoDB Status Variables”, “Server Status Variables”).
 var counters = map[string]string{
 	"Innodb_data_written":        "bytes",
 	"Innodb_data_writes":         "writes",
@@ -179,7 +175,7 @@ var counters = map[string]string{
 	"Innodb_log_writes":          "writes",
 	"Innodb_log_write_requests":  "requests",
 	"Innodb_log_waits":           "waits",
-	// How far the log was written, and its checkpoint came: of MariaDB, of MySQL.
+	// How far the log is written, and how far its checkpoint is: for MariaDB, for MySQL.
 	"Innodb_lsn_current":             "bytes",
 	"Innodb_lsn_last_checkpoint":     "bytes",
 	"Innodb_redo_log_current_lsn":    "bytes",
@@ -190,7 +186,7 @@ var counters = map[string]string{
 	"Innodb_row_lock_time":           "ms",
 	"Innodb_rows_inserted":           "rows",
 	"Binlog_commits":                 "commits",
-	"Binlog_group_commits":           "groups", // each written and synced at once
+	"Binlog_group_commits":           "groups", // each is written and synced once
 }
 
 func readCounters(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
@@ -202,14 +198,13 @@ func readCounters(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
 	return all, err
 }
 
-// readSemaphores is the number of times that a thread had to sleep for one of
-// InnoDB's read-write latches, of all kinds together: MySQL counts them always,
-// MariaDB not since 10.6. SHOW ENGINE INNODB STATUS has the same numbers, and is
-// not read: it holds the transactions up while it lists them.
+// readSemaphores queries how often a thread had to sleep for one of InnoDB's read-write latches, all kinds together.
+// MySQL always counts them; MariaDB has not since 10.6. SHOW ENGINE INNODB STATUS has the same numbers, but it blocks
+// transactions while it lists them.
 const readSemaphores = "SELECT SUM(COUNT) FROM information_schema.INNODB_METRICS" +
 	" WHERE NAME IN ('innodb_rwlock_s_os_waits', 'innodb_rwlock_x_os_waits', 'innodb_rwlock_sx_os_waits')"
 
-// semaphores are absent if the server or the account has none.
+// semaphores returns no counters if the server lacks them or the account cannot read them.
 func semaphores(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
 	var waits sql.NullFloat64
 	err := db.QueryRowContext(ctx, readSemaphores).Scan(&waits)

@@ -13,22 +13,21 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// backupSuffix ends the name of a backup's directory, which lies next to the build on the volumes of the backup's own
-// placement.
+// backupSuffix ends the name of a backup's directory. The directory lies next to the build, on the volumes for backups.
 const backupSuffix = ".backup"
 
-// copiesFiles reports whether the product's own tool makes the backups.
+// copiesFiles reports whether the product's own tool makes the backups by copying files.
 func (d *design) copiesFiles() bool {
 	return d.Program.BacksUp() && !d.Program.Dumps()
 }
 
-// refuse describes what a managed server cannot do.
+// refuse returns an error about what a managed server cannot do.
 var refuse = filewise.Unsupported
 
-// mostThreads is the most of what copies at the same time.
+// mostThreads limits how many threads copy at the same time.
 const mostThreads = 128
 
-// checkBackup explains why the product makes no backups here.
+// checkBackup returns an error if the product can make no backups on this target.
 func checkBackup(p *dialect.Product, t filewise.Target) error {
 	if p.Managed.BackupTool == nil {
 		return refuse("use scenario dump, which mydumper makes, or mariadb",
@@ -40,8 +39,8 @@ func checkBackup(p *dialect.Product, t filewise.Target) error {
 	return nil
 }
 
-// checkBackup refuses backups that the product cannot make of the layout, or not
-// restore without touching the original.
+// checkBackup refuses backups that the product cannot make of the layout, or cannot restore without touching the
+// original.
 func (d *design) checkBackup() error {
 	if !d.Program.BacksUp() {
 		return nil
@@ -73,7 +72,7 @@ func (d *design) checkBackup() error {
 	return nil
 }
 
-// toolOptions are the parameters of MariaDB's backup tool that can be varied.
+// toolOptions lists the options of MariaDB's backup tool that can be varied.
 var toolOptions = []filewise.BackupOption{
 	{Name: "read-buffer-size", Words: "bytes, 64KiB to 1GiB, such as 10MiB", Check: func(v string) error {
 		n, err := humanize.ParseBytes(v)
@@ -91,11 +90,11 @@ var toolOptions = []filewise.BackupOption{
 	}},
 }
 
-// optionArgs returns the options on the tool's command line.
+// optionArgs returns the backup options as arguments of the tool.
 func (d *design) optionArgs() []string {
 	var args []string
 	if v, ok := d.Layout.BackupOptions.Get("read-buffer-size"); ok {
-		n, _ := humanize.ParseBytes(v) // checked by checkBackup
+		n, _ := humanize.ParseBytes(v) // checkBackup has checked it
 		args = append(args, "--read-buffer-size="+strconv.FormatUint(n, 10))
 	}
 	if v, ok := d.Layout.BackupOptions.Get("throttle"); ok {
@@ -118,7 +117,7 @@ func (d *design) backupDirs() map[string]string {
 	return dirs
 }
 
-// warnBackup describes what the number of backup files means here.
+// warnBackup warns what the number of backup files means for this product.
 func (d *design) warnBackup() {
 	switch {
 	case d.Program.Dumps():
@@ -136,7 +135,7 @@ func (d *design) warnBackup() {
 	}
 }
 
-// backuper of a build. Nil means its program makes no backups.
+// backuper returns the backuper of a build, or nil if its program makes no backups.
 func (s *openServer) backuper(i *instance) filewise.Backuper {
 	if !i.design.Program.BacksUp() {
 		return nil
@@ -144,8 +143,8 @@ func (s *openServer) backuper(i *instance) filewise.Backuper {
 	return &tool{beside: beside{i}, server: s}
 }
 
-// verify compares a restored database with the original: the server's own check
-// of each table, and the workload's sums.
+// verify compares a restored database with the original, by the server's check of each table and by the workload's
+// sums.
 func (i *instance) verify(ctx context.Context, restored *instance, database string) error {
 	copied := restored.design.Schema
 	copied.Database = database
@@ -170,7 +169,7 @@ func (i *instance) verify(ctx context.Context, restored *instance, database stri
 	return nil
 }
 
-// backupSpace adds what backup and restored copy take.
+// backupSpace adds the space of the backup and of the restored copy.
 func (d *design) backupSpace(space map[string]int64) {
 	if !d.Program.BacksUp() {
 		return
@@ -183,7 +182,7 @@ func (d *design) backupSpace(space map[string]int64) {
 	for volume := range dirs {
 		space[volume] += build / int64(len(dirs))
 	}
-	if d.copiesFiles() { // a second server
+	if d.copiesFiles() { // restored to a second server
 		space[d.data[0].volume] += build
 		return
 	}

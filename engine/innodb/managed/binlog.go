@@ -14,13 +14,12 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// With durability full the managed server writes a binary log, as a server that
-// replicates does, and syncs it at each commit: each transaction is prepared and
-// committed in order with the others, and waits for both logs. Why a product needs
-// that, its FullNote explains.
+// With durability full the managed server writes a binary log, as a replicating server does, and syncs it at each
+// commit. Each transaction is prepared and committed in order with the others, and waits for both logs. The product's
+// FullNote explains why that is needed.
 const (
 	binlogName = "fw-bin"
-	// binlogBytes is the size at which a next file of the log is begun.
+	// binlogBytes is the size at which the log continues in a new file.
 	binlogBytes = 128 * dialect.MiB
 )
 
@@ -31,8 +30,8 @@ func (d *design) binlog() bool {
 
 func (d *design) binlogDir() string { return filepath.Join(d.log.dir, "binlog") }
 
-// binlogRoom returns what the binary log of the program's work takes, in bytes; of
-// work without an end, the log of a whole layout.
+// binlogRoom returns the size of the binary log of the program's work, in bytes. If the work has no end, it is the log
+// of filling the whole layout.
 func (d *design) binlogRoom() int64 {
 	if !d.binlog() {
 		return 0
@@ -41,20 +40,20 @@ func (d *design) binlogRoom() int64 {
 	if bytes == 0 {
 		bytes = d.Layout.Data.Bytes
 	}
-	if d.Program.Loads() && !d.Grows() { // its load is not logged
+	if d.Program.Loads() && !d.Grows() { // the load is not logged
 		return dialect.MiB
 	}
 	if n := len(d.Program.Phases); n > 0 {
 		bytes *= int64(n)
 	}
-	if d.Program.First().OpBytes == 0 { // the user's own SQL, of which nothing is known but what it fills
+	if d.Program.First().OpBytes == 0 { // the user's own SQL; only how much it fills is known
 		return bytes + dialect.MiB
 	}
 	rows := bytes / d.Program.First().OpBytes
 	return bytes + rows*d.Product.Files.BinlogPerRow + rows/int64(d.Program.First().CommitEvery)*d.Product.Files.BinlogPerCommit + dialect.MiB
 }
 
-// binlogFiles returns the files of the binary log as they lie on the storage.
+// binlogFiles returns the files of the binary log on the storage.
 func (d *design) binlogFiles() ([]string, error) {
 	if !d.binlog() {
 		return nil, nil
@@ -73,11 +72,10 @@ func (d *design) binlogFiles() ([]string, error) {
 	return files, nil
 }
 
-// restoredDatabase is where tables are restored to that come back to their own server.
+// restoredDatabase is the database to which tables are restored on their own server.
 const restoredDatabase = Database + "_restored"
 
-// beside verifies and discards what was restored into another database of the
-// same server.
+// beside verifies and discards what was restored into another database of the same server.
 type beside struct{ instance *instance }
 
 // Verify checks the restored tables.
@@ -92,7 +90,7 @@ func (b beside) Discard(ctx context.Context) error {
 	for _, dir := range d.backupDirs() {
 		errs = append(errs, os.RemoveAll(dir))
 	}
-	for _, p := range d.data { // directories of DATA DIRECTORY, which the server leaves empty
+	for _, p := range d.data { // directories of DATA DIRECTORY, which the server leaves behind empty
 		if err := os.Remove(filepath.Join(p.dir, restoredDatabase)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("discarding what was restored: %w", err))
 		}

@@ -16,9 +16,8 @@ import (
 	"filewise/internal/openfiles"
 )
 
-// flushAtCommit is innodb_flush_log_at_trx_commit: 1 syncs the redo log at each
-// commit, 2 writes it at each commit and syncs it once a second, 0 writes and
-// syncs it once a second.
+// flushAtCommit returns innodb_flush_log_at_trx_commit for a durability. 1 syncs the redo log at each commit. 2 writes
+// it at each commit and syncs it once a second. 0 writes and syncs it once a second.
 func flushAtCommit(d filewise.Durability) (string, error) {
 	switch d {
 	case filewise.DurabilityFull, "":
@@ -34,14 +33,13 @@ func flushAtCommit(d filewise.Durability) (string, error) {
 // canonical returns a setting's name as the server shows it.
 func canonical(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "_") }
 
-// Redo log and buffer pool are scaled with the data. On a database of a few MiB
-// the server's own defaults would keep all writes to the data files out of the
-// measured time: only the redo log would be measured.
+// Redo log and buffer pool scale with the data. On a database of a few MiB, the server's defaults would keep all writes
+// to data files out of the measured time. Then only the redo log would be measured.
 const (
-	leastRedo, mostRedo = 8 * dialect.MiB, 96 * dialect.MiB // the server's default
+	leastRedo, mostRedo = 8 * dialect.MiB, 96 * dialect.MiB // 96 MiB is the server's default
 	leastPool, mostPool = 16 * dialect.MiB, 128 * dialect.MiB
 	mostLoadPool        = 1 << 30
-	preloadPerPool      = 4 // data to cache
+	preloadPerPool      = 4 // ratio of data to cache
 )
 
 func (d *design) redoBytes() int64 {
@@ -62,12 +60,12 @@ func (d *design) poolBytes() int64 {
 	return max(d.Target.Cache(min(max(data/preloadPerPool, leastPool), mostPool))/dialect.MiB*dialect.MiB, d.startsWith())
 }
 
-// settings returns the server's settings in the order of its option file; the
-// user's own come last and win.
+// settings returns the server's settings in the order of its option file. The user's settings come last and take
+// precedence.
 func (d *design) settings() []filewise.Fact {
-	flush, _ := flushAtCommit(d.Target.Durability) // checked by newDesign
+	flush, _ := flushAtCommit(d.Target.Durability) // newDesign has checked it
 	files := len(d.Files) + len(d.Later)
-	files += files/4 + 64 // MySQL stands still when 90 % of innodb_open_files are files that it cannot close
+	files += files/4 + 64 // MySQL stalls if 90 % of innodb_open_files are files that it cannot close
 	s := []filewise.Fact{
 		{Name: "innodb_flush_log_at_trx_commit", Value: flush},
 		{Name: "innodb_file_per_table", Value: onOff(!d.isSystem())},
@@ -85,7 +83,7 @@ func (d *design) settings() []filewise.Fact {
 		{Name: "character_set_server", Value: "utf8mb4"},
 	}
 	s = append(append(s, instruments...), d.Product.Managed.Settings...)
-	if d.Program.Restored() { // whose rows may be large, and whose events are no one's work
+	if d.Program.Restored() { // rows can be large, and events belong to no one's work
 		s = append(s, filewise.Fact{Name: "max_allowed_packet", Value: "1G"}, filewise.Fact{Name: "event_scheduler", Value: "OFF"})
 	}
 	if d.binlog() {
@@ -94,7 +92,7 @@ func (d *design) settings() []filewise.Fact {
 		s = append(s, d.Product.Managed.Binlog...)
 	}
 	switch {
-	case len(d.temps) > 0: // the last temporary file grows as little as can be
+	case len(d.temps) > 0: // the last temporary file grows by as little as possible
 		s = append(s, filewise.Fact{Name: "innodb_autoextend_increment", Value: "1"})
 	case d.isSystem():
 		s = append(s, filewise.Fact{Name: "innodb_autoextend_increment", Value: strconv.FormatInt(d.growth()/dialect.MiB, 10)})
@@ -112,8 +110,7 @@ func onOff(on bool) string {
 	return "OFF"
 }
 
-// optionFile returns the text of the server's own option file. The machine's
-// /etc/mysql is never read.
+// optionFile returns the text of the server's own option file. The machine's /etc/mysql is never read.
 func (d *design) optionFile() string {
 	var b strings.Builder
 	b.WriteString("# Made by Filewise for a managed server; paths are on its command line.\n[" + d.Product.Managed.Group + "]\n")
@@ -123,8 +120,8 @@ func (d *design) optionFile() string {
 	return b.String()
 }
 
-// optionValue quotes a value if the option file would read it otherwise: “#”
-// begins a comment, and a backslash an escape.
+// optionValue quotes a value that the option file would otherwise misread: “#” begins a comment, and a backslash an
+// escape.
 func optionValue(v string) string {
 	if strings.ContainsAny(v, "#;'\" \t") || v == "" {
 		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v) + `"`
@@ -185,14 +182,13 @@ func (d *design) optionPath() string { return filepath.Join(d.home(), "my.cnf") 
 func (d *design) tmpDir() string     { return filepath.Join(d.home(), "tmp") }
 func (d *design) logPath() string    { return filepath.Join(d.home(), "server.log") }
 
-// environment returns all that the server sees of Filewise's; the scratch directories
-// in it are the mark by which an orphan is recognized.
+// environment returns the server's environment. It contains the scratch directories, by which an orphaned server is
+// recognized.
 func (d *design) environment() []string {
 	return server.Environment(d.dirs, "LC_ALL=C", "HOME="+d.home(), "TMPDIR="+d.tmpDir())
 }
 
-// Link returns the running server. With Pool and Touched it makes an instance an
-// dialect.Host.
+// Link returns the running server. With Pool and Touched, Link makes an instance a dialect.Host.
 func (i *instance) Link() (dialect.Link, error) {
 	p, control, err := i.running()
 	if err != nil {
@@ -202,18 +198,18 @@ func (i *instance) Link() (dialect.Link, error) {
 		Busy: func() (int, error) { return server.Busy(p) }}, nil
 }
 
-// Pool opens the connection of a session.
+// Pool returns a pool for a session's connection.
 func (i *instance) Pool() *sql.DB { return i.pool(Database) }
 
-// Touched: what was settled is so no longer.
+// Touched records that the server is no longer settled.
 func (i *instance) Touched() { i.settled.Store(false) }
 
-// checkLimits refuses layouts for which the server could not open its files. It
-// raises its own limit up to the hard one.
+// checkLimits refuses layouts for which the server could not open all files. The server can raise its own limit only up
+// to the hard one.
 func (d *design) checkLimits() error {
 	_, hard, known := openfiles.Limits()
 	need := uint64(len(d.Files) + d.Program.Connections() + 200) // 200: system tables, logs, sockets
-	if known && hard < need {                                    // what is not known, the server reports itself
+	if known && hard < need {                                    // if the limit is not known, the server reports the problem
 		return filewise.Errorf(filewise.CodePreflight, "raise it (ulimit -Hn, or LimitNOFILE of the service), or use fewer files",
 			"%s and %d connections need %d open files, but the hard limit "+
 				"is %d", filewise.FilesName(len(d.Files)), d.Program.Connections(), need, hard)
@@ -221,12 +217,12 @@ func (d *design) checkLimits() error {
 	return nil
 }
 
-// controlConnections counts the connections that Filewise opens in addition to the workload's: control,
-// probes, and the one that stops a call.
+// controlConnections counts the connections that Filewise opens in addition to the workload's: control, probes, and the
+// one that stops a call.
 const controlConnections = 10
 
-// checkConnections refuses a limit of the user's that leaves no room for the
-// workload's connections. What is no number is for the server to refuse.
+// checkConnections refuses a user's limit that is too low for the workload's connections. If the value is no number,
+// the server refuses it.
 func (d *design) checkConnections() error {
 	need := int64(d.Program.Connections() + controlConnections)
 	for name, value := range d.Target.Settings {

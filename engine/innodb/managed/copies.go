@@ -11,15 +11,15 @@ import (
 	"filewise"
 )
 
-// copier keeps a loaded build of the system tablespace, whose files the server finds by its
-// command line wherever they lie, or of tables that all lie in the data directory: of other
-// directories the server has noted the paths. It implements filewise.Copier.
+// copier makes copies of a loaded build. The files must be those of the system tablespace, which the server finds by
+// its command line wherever they lie, or all in the data directory. The server has stored the paths of other
+// directories. It implements filewise.Copier.
 type copier struct {
 	server   *openServer
 	instance *instance
 }
 
-// copier of a build. Nil means the builds of its layout are loaded each.
+// copier returns the copier of a build, or nil if each build of its layout must be loaded.
 func (s *openServer) copier(i *instance) filewise.Copier {
 	d := i.design
 	alone := d.isSystem() || d.Program.Restored() && (len(d.data) == 1 || d.Layout.Data.Placement != filewise.PlaceRoundRobin)
@@ -29,8 +29,8 @@ func (s *openServer) copier(i *instance) filewise.Copier {
 	return copier{s, i}
 }
 
-// Keep makes directories like another build's, which no server is started on. Of what a dump has filled there is a
-// snapshot already.
+// Keep stores a copy of the build's directories, on which no server is started. A build restored from a dump already
+// has a snapshot, which is shared in its place.
 func (c copier) Keep(ctx context.Context) error {
 	i := c.instance
 	if i.design.Program.Restored() {
@@ -50,7 +50,7 @@ func (c copier) Keep(ctx context.Context) error {
 	return i.explain(failed("keeping what is loaded", err))
 }
 
-// copyKept fills the directories of a build from a loaded one. If false, there is none yet.
+// copyKept fills the directories of a build from a loaded one. It returns false if there is none yet.
 func (s *openServer) copyKept(ctx context.Context, i *instance) (bool, error) {
 	from, kept, err := s.kept.Copy(ctx, i.design.loadedKey(), i)
 	if !kept || err != nil {
@@ -60,8 +60,8 @@ func (s *openServer) copyKept(ctx context.Context, i *instance) (bool, error) {
 	return true, i.design.forget()
 }
 
-// forget removes what a copy of a server may not have: its identity, and binary logs, whose
-// index names the directory of the original.
+// forget removes what a copy of a server must not have: its identity, and binary logs, whose index names the original's
+// directory.
 func (d *design) forget() error {
 	paths := []string{filepath.Join(d.dataDir(), "auto.cnf")}
 	if d.binlog() {
@@ -79,5 +79,5 @@ func (d *design) forget() error {
 	return nil
 }
 
-// loadedKey returns what a loaded build depends on, of the builds of one target.
+// loadedKey returns all that a loaded build depends on among the builds of one target.
 func (d *design) loadedKey() string { return fmt.Sprintf("%+v %d", d.Layout, d.Program.Preload) }

@@ -9,29 +9,28 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// The names within a build. They are Filewise's own; a layout is a server of its
-// own, so nothing of the user's can have them.
+// Names within a build. A layout has its own server, so these names cannot collide with the user's.
 const (
-	// Database is the name of the one database of a build.
+	// Database is the only database of a build.
 	Database   = "filewise"
 	socketName = "fw.sock"
 )
 
-// design holds what a layout comes to on a managed server: files, settings, tables.
+// design holds a layout resolved for a managed server: files, settings, tables.
 type design struct {
 	dialect.Design
-	dirs    []string       // the build's directory on each volume of the target
-	data    []place        // on each volume that holds data, in order
-	log     place          // and what is the server's own
-	temps   []dialect.File // of the temporary tablespace, if the layout varies them
-	loading bool           // until Finish, with a buffer pool for loading
+	dirs    []string       // the build's directory on each of the target's volumes
+	data    []place        // on each data volume, in order
+	log     place          // for the log and the server's own files
+	temps   []dialect.File // of the temporary tablespace, if the layout varies it
+	loading bool           // until Finish; the server then has a buffer pool for loading
 }
 
 // place is the build's directory on a volume.
 type place struct{ volume, dir string }
 
-// newDesign resolves a layout. What InnoDB cannot do is an error that wraps
-// filewise.ErrUnsupported, and nothing is created.
+// newDesign resolves a layout. If InnoDB cannot do what it demands, the error wraps filewise.ErrUnsupported. Nothing is
+// created.
 func newDesign(p *dialect.Product, t filewise.Target, l filewise.Layout, program filewise.Program, build int) (*design, error) {
 	if len(t.Volumes) == 0 {
 		return nil, filewise.Errorf(filewise.CodeUsage, "name one with --volume NAME=DIR", "there is no volume to place files on")
@@ -92,7 +91,7 @@ func newDesign(p *dialect.Product, t filewise.Target, l filewise.Layout, program
 	return d, err
 }
 
-// again returns the design of another build of the same layout.
+// again returns the same layout's design with the directories of another build.
 func (d *design) again(build int) (*design, error) {
 	return newDesign(d.Product, d.Target, d.Layout, d.Program, build)
 }
@@ -134,14 +133,14 @@ func (d *design) isSystem() bool {
 	return d.Layout.Kind == filewise.KindSystem || d.Layout.Kind == ""
 }
 
-// home returns the directory of what belongs to no file of the layout. It is next to the log, so that
-// volumes of the data hold no dictionary, undo logs or doublewrite files.
+// home returns the directory of everything that is not a file of the layout. It is next to the log, so that data
+// volumes hold no dictionary, undo logs or doublewrite files.
 func (d *design) home() string { return d.log.dir }
 
 // dataDir returns the server's data directory: dictionary, tables.
 func (d *design) dataDir() string { return filepath.Join(d.home(), "data") }
 
-// placeOf returns where data file i lies.
+// placeOf returns the place of data file i.
 func (d *design) placeOf(i int) place {
 	if d.Layout.Data.Placement != filewise.PlaceRoundRobin {
 		i = 0
@@ -149,8 +148,8 @@ func (d *design) placeOf(i int) place {
 	return d.data[i%len(d.data)]
 }
 
-// tableFile returns InnoDB's place for the file of a table or partition, which on other
-// volumes than the data directory's is named by DATA DIRECTORY.
+// tableFile returns the path at which InnoDB puts the file of a table or partition. If that is not on the data
+// directory's volume, directory is the value for DATA DIRECTORY.
 func (d *design) tableFile(i int, name string) (f dialect.File, directory string) {
 	p, dir := d.placeOf(i), d.dataDir()
 	if p != d.log {

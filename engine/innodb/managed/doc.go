@@ -10,5 +10,5 @@ package managed
 
 import "filewise/engine/innodb/dialect"
 
-// Engine is a product as Filewise starts it.
+// Engine is a product whose servers Filewise starts.
 type Engine struct{ *dialect.Product }

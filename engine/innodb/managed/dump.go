@@ -13,16 +13,14 @@ import (
 	"filewise/host/machine"
 )
 
-// mydumper dumps tables as rows by several threads, and myloader loads them by
-// several; the servers' own programs write one stream. Both come in one package.
-// Tried: 0.10.0 of Debian 12.
+// mydumper dumps tables as rows with several threads, and myloader loads them with several. The servers' own programs
+// write one stream. Both programs come in one package. Tested with 0.10.0 of Debian 12.
 var mydumper, myloader = dialect.Mydumper, dialect.Myloader
 
-// mostJobs is Filewise's own bound of the jobs of a dump: each is a connection.
+// mostJobs is Filewise's own limit on a dump's jobs, each of which is a connection.
 const mostJobs = 64
 
-// checkDump refuses dumps that mydumper cannot make of the layout, or that cannot be
-// restored next to the original.
+// checkDump refuses dumps that mydumper cannot make of the layout, or that cannot be restored next to the original.
 func (d *design) checkDump() error {
 	for _, program := range []server.Binary{mydumper, myloader} {
 		if _, err := program.Find(""); err != nil {
@@ -49,7 +47,7 @@ func (d *design) checkDump() error {
 	return l.BackupOptions.Check(dumpOptions)
 }
 
-// dumpOptions are the parameters of mydumper that can be varied.
+// dumpOptions lists the options of mydumper that can be varied.
 var dumpOptions = []filewise.BackupOption{
 	{Name: "compress", Words: "no, as usual, or yes, by gzip", Check: filewise.OneOf("no", "yes")},
 	{Name: "rows", Words: "about how many rows a piece of a table has, 1000 to 1000000000; a job takes a piece, usually a whole table",
@@ -62,7 +60,7 @@ var dumpOptions = []filewise.BackupOption{
 		}},
 }
 
-// warnDump describes what the number of jobs means here.
+// warnDump warns what the number of jobs means for this product.
 func (d *design) warnDump() {
 	d.Warn("dump-jobs", "none is needed", "The jobs are threads of mydumper, which reads all tables as of one moment, and of myloader, "+
 		"which restores into a database of the same server, past its binary log")
@@ -73,9 +71,8 @@ func (d *design) warnDump() {
 	}
 }
 
-// dumpCommand returns the command line of a dump or its restore. The option file is the
-// server's own, which has nothing for clients: without one the machine's would be read. The
-// password is in the environment.
+// dumpCommand returns the command line of a dump or its restore. It names the server's own option file, which has
+// nothing for clients, because otherwise the machine's would be read. The password is in the environment.
 func (d *design) dumpCommand(act filewise.Act) ([]string, error) {
 	program := mydumper
 	args := []string{"--database=" + Database, "--outputdir=" + d.contentDir()}
@@ -96,7 +93,7 @@ func (d *design) dumpCommand(act filewise.Act) ([]string, error) {
 
 var dumpVersion = regexp.MustCompile(`\b\d+\.\d+[\w.-]*`)
 
-// dumpFacts returns the versions of the programs that make the program's dumps.
+// dumpFacts returns the versions of the programs that make the dumps.
 func (d *design) dumpFacts(ctx context.Context) ([]filewise.Fact, error) {
 	if !d.Program.Dumps() {
 		return nil, nil

@@ -10,9 +10,9 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// unknownSetting finds a server's message on an option that it does not have or
-// cannot take: "unknown variable 'x=1'", "unknown option '--x'",
-// "Error while setting value 'y' to 'x'". For other messages, see blame.
+// unknownSetting matches a server's message about an option that it does not have or cannot accept. Examples are
+// "unknown variable 'x=1'", "unknown option '--x'", "Error while setting value 'y' to 'x'". For other messages, see
+// blamed.
 var unknownSetting = regexp.MustCompile(`(?i)unknown (?:variable|option) '-*([\w-]+)|` +
 	`setting value '[^']*' to '([\w-]+)'|(?:option|variable) '([\w-]+)'?`)
 
@@ -45,11 +45,10 @@ func (i *instance) explain(err error) error {
 	return err
 }
 
-// fullBytes holds what a volume has left when InnoDB cannot make a file larger: it
-// grows by up to 8 MiB at a time.
+// fullBytes is the free space below which a volume counts as full. InnoDB enlarges a file by up to 8 MiB at a time.
 const fullBytes = 8 * dialect.MiB
 
-// fullVolume returns the volume's directory that has no room left. Empty means none.
+// fullVolume returns the directory of a volume that is full, or "" if none is.
 func (d *design) fullVolume() string {
 	for _, v := range d.Target.Volumes {
 		if free, err := filesystem.Free(v.Dir); err == nil && free < fullBytes {
@@ -59,13 +58,13 @@ func (d *design) fullVolume() string {
 	return ""
 }
 
-// refused names the user's setting with which a server does not start.
+// refused returns an error that names the user's setting with which a server does not start.
 func refused(p *dialect.Product, in dialect.Install, t filewise.Target, name string, err error) error {
 	return filewise.Errorf(filewise.CodeUsage, "leave --set "+name+" out, or correct it",
 		"%s %s does not start with --set %s=%s: %w", p.Title, in.Version, name, t.Settings[name], err)
 }
 
-// blamed returns the user's setting that a message complains of. Empty means none.
+// blamed returns the user's setting that a message complains about, or "" if there is none.
 func (i *instance) blamed(message string) string {
 	for _, m := range unknownSetting.FindAllStringSubmatch(message, -1) {
 		for _, found := range m[1:] {
@@ -79,8 +78,7 @@ func (i *instance) blamed(message string) string {
 	return ""
 }
 
-// why explains an error of talking to the server: that it has died, if the
-// error is not the server's own answer.
+// why adds the server's death to an error of talking to it, unless the error is the server's own answer.
 func (i *instance) why(p *server.Process, err error) error {
 	if _, answered := dialect.Number(err); err != nil && !answered {
 		err = p.Why(err)
@@ -88,5 +86,5 @@ func (i *instance) why(p *server.Process, err error) error {
 	return i.explain(err)
 }
 
-// failed names a step in an error.
+// failed names the failed step in an error.
 var failed = server.Failed

@@ -11,8 +11,7 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// readFacts reads the server's effective settings. What this release does
-// not have is absent.
+// readFacts reads the server's effective settings. Settings that this release lacks are absent.
 func (i *instance) readFacts(ctx context.Context) ([]filewise.Fact, error) {
 	p, control, err := i.running()
 	if err != nil {
@@ -36,8 +35,7 @@ func (i *instance) tell(values map[string]string) []filewise.Fact {
 	return append(facts, all.Facts()...)
 }
 
-// scaled returns the settings that follow a layout's size; the option file of each
-// layout, in its script, has the figures.
+// scaled lists the settings that follow a layout's size. The numbers are in each layout's option file, in its script.
 func scaled(p *dialect.Product) []filewise.Fact {
 	return []filewise.Fact{
 		{Name: p.Managed.Redo, Value: fmt.Sprintf("1/4 of --size, %s to %s", humanize.IBytes(leastRedo), humanize.IBytes(mostRedo))},

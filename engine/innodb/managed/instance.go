@@ -29,17 +29,17 @@ type instance struct {
 	design   *design
 	steps    script.Steps
 	password string
-	first    time.Duration // that only a layout's first build takes
-	copied   bool          // of one that was loaded
+	first    time.Duration // how long the creation took that only a layout's first build needs
+	copied   bool          // the files are a copy of a loaded build
 	settled  atomic.Bool   // nothing was done since the last checkpoint
-	took     atomic.Int64  // of the last checkpoint, in ns
+	took     atomic.Int64  // duration of the last checkpoint, in ns
 	life     *server.Life
 
 	mu      sync.Mutex
-	control *sql.DB // for everything but the workload's sessions
+	control *sql.DB // for everything except the workload's sessions
 }
 
-// newInstance makes the directories of a build. remove undoes that.
+// newInstance makes the directories of a build; remove removes them.
 func newInstance(in dialect.Install, d *design) (*instance, error) {
 	secret := make([]byte, 16)
 	rand.Read(secret) // never fails
@@ -65,8 +65,7 @@ func newInstance(in dialect.Install, d *design) (*instance, error) {
 	return i, nil
 }
 
-// remove removes what newInstance made and the server filled; the server must
-// have ended.
+// remove removes the directories that newInstance made, with all files. The server must have ended.
 func (i *instance) remove() error { return server.RemoveDirs(i.design.dirs, backupSuffix) }
 
 func (i *instance) spec(bootstrap bool, extra ...string) (server.Spec, error) {
@@ -80,13 +79,12 @@ func (i *instance) spec(bootstrap bool, extra ...string) (server.Spec, error) {
 	}, nil
 }
 
-// explains picks the log's lines that explain why a server ended.
+// explains reports whether a log line explains why a server ended.
 func explains(line string) bool {
 	return strings.Contains(line, "[ERROR]") || strings.Contains(line, "[FATAL]") || strings.HasPrefix(line, "ERROR:")
 }
 
-// bootstrap creates the data directory, with InnoDB's files at their size, by
-// the server's own SQL.
+// bootstrap runs the server's own SQL to create the data directory. InnoDB's files then have their size.
 func (i *instance) bootstrap(ctx context.Context) error {
 	creation, err := i.design.Product.Managed.Create(i.install, i.password)
 	if err != nil {
@@ -102,7 +100,7 @@ func (i *instance) bootstrap(ctx context.Context) error {
 	go func() {
 		defer close(written)
 		defer out.Close()
-		_, _ = out.WriteString(creation.Stdin) // a broken pipe is a server that ended, which Wait reports
+		_, _ = out.WriteString(creation.Stdin) // if the pipe breaks, the server has ended, which Wait reports
 	}()
 	defer func() { <-written }()
 	spec, err := i.spec(true, creation.Args...)
@@ -112,17 +110,17 @@ func (i *instance) bootstrap(ctx context.Context) error {
 	}
 	spec.Stdin = in
 	p, err := server.Start(spec)
-	in.Close() // the server has its own
+	in.Close() // the server has its own descriptor
 	if err != nil {
 		return err
 	}
 	return failed("creating the database's files", p.Wait(ctx))
 }
 
-// account is the managed server's one account.
+// account is the only account of the managed server.
 const account = "root"
 
-// pool opens connections to the server through its socket.
+// pool returns a pool of connections to the server through its socket.
 func (i *instance) pool(database string) *sql.DB {
 	socket := server.Socket{Dir: i.design.dataDir(), Name: socketName}
 	c := mysql.NewConfig()
@@ -131,15 +129,15 @@ func (i *instance) pool(database string) *sql.DB {
 	c.DialFunc = dialect.Dialing(func(ctx context.Context, _, _ string) (net.Conn, error) { return socket.Dial(ctx) })
 	c.InterpolateParams = true
 	c.MaxAllowedPacket = 1 << 30
-	c.Logger = &mysql.NopLogger{} // its errors come back as errors
+	c.Logger = &mysql.NopLogger{} // errors are returned instead
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
-		panic(err) // only a malformed configuration, and this one is ours
+		panic(err) // only a malformed configuration fails, and this one is constant
 	}
 	return sql.OpenDB(connector)
 }
 
-// connections returns the connections for everything except the workload's sessions.
+// connections returns the pool for everything except the workload's sessions.
 func (i *instance) connections() *sql.DB {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -159,8 +157,8 @@ func (i *instance) disconnect() {
 	}
 }
 
-// running returns the server's process and control connections; an error when it is
-// stopped, or has died.
+// running returns the server's process and control connections. It returns an error if the server is stopped or has
+// died.
 func (i *instance) running() (*server.Process, *sql.DB, error) {
 	p, err := i.life.Running()
 	if err != nil {
@@ -169,10 +167,10 @@ func (i *instance) running() (*server.Process, *sql.DB, error) {
 	return p, i.connections(), nil
 }
 
-// purge has the coming shutdown leave nothing to be done in the background.
+// purge makes the next shutdown leave no work for the background.
 func (i *instance) purge(ctx context.Context) error {
 	statements := []string{"SET GLOBAL innodb_fast_shutdown = 0"}
-	if i.design.binlog() { // the log of loading: no one will need it
+	if i.design.binlog() { // the log of the load, which no one needs
 		statements = append(statements, i.design.Product.Managed.ResetBinlog)
 	}
 	i.design.loading = false // from the next start on

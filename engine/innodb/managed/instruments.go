@@ -10,12 +10,11 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// instruments have performance_schema count the I/O of files and the latch of
-// InnoDB's tablespaces, and nothing else. All that would take memory in addition to is
-// turned off: MariaDB takes 20 MiB for it instead of 100.
+// instruments makes performance_schema count only the I/O of files and the latch of InnoDB's tablespaces. Everything
+// else that would take memory is turned off: MariaDB then takes 20 MiB for it instead of 100.
 var instruments = []filewise.Fact{
 	{Name: "performance_schema", Value: "ON"},
-	// One by one: “%” would turn threads off on MySQL, and with them all that they do.
+	// Each by name: on MySQL, “%” would turn off threads, and with them all that they do.
 	{Name: "performance-schema-instrument", Value: "wait/%=OFF"},
 	{Name: "performance-schema-instrument", Value: "stage/%=OFF"},
 	{Name: "performance-schema-instrument", Value: "statement/%=OFF"},
@@ -55,7 +54,7 @@ func instrumented(t filewise.Target) bool {
 	return !set || value == "1" || strings.EqualFold(value, "on") || strings.EqualFold(value, "true")
 }
 
-// probes returns what the server counts of a build.
+// probes returns the probes of what the server counts for a build.
 func (i *instance) probes() []filewise.Probe {
 	all := append(dialect.Probes(i, i.design.Product, Database), server.Tree(i.life.Process))
 	if !instrumented(i.design.Target) {
@@ -66,9 +65,8 @@ func (i *instance) probes() []filewise.Probe {
 	return append(all, read.Probes()...)
 }
 
-// fileOf reports a build's files by the paths that the server has: it resolves links
-// of directories. The dictionary's and the redo log's are not among them; the redo
-// log's own counters are InnoDB's.
+// fileOf returns a function that finds a build's files by the server's paths, in which links of directories are
+// resolved. It does not find the dictionary's files, nor the redo log's, whose counters come from InnoDB.
 func (d *design) fileOf() func(path string) (string, filewise.Role, bool) {
 	real := make(map[string]string, len(d.dirs))
 	for _, dir := range d.dirs {

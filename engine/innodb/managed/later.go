@@ -12,7 +12,7 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// arms holds the arms of files that are added later.
+// arms lists the layouts to compare if files are added later.
 var arms = []filewise.AddedLater{filewise.LaterUntouched, filewise.LaterNewData, filewise.LaterRebuilt}
 
 // checkLater refuses files added later if InnoDB has no way to add them.
@@ -35,8 +35,8 @@ func (d *design) checkLater() error {
 	return nil
 }
 
-// splitLater keeps the first file and leaves the others to Extend. Until then
-// the first is the last, which must hold the empty database and can grow.
+// splitLater keeps the first file and leaves the others to Extend. Until then the first file is also the last, so it
+// must hold the empty database and can grow.
 func (d *design) splitLater() error {
 	if d.Layout.AddedLater == "" {
 		return nil
@@ -56,8 +56,7 @@ func (d *design) splitLater() error {
 	return nil
 }
 
-// warnLater describes what InnoDB does with files of its system tablespace that come
-// later.
+// warnLater warns what InnoDB does with files that are added to its system tablespace later.
 func (d *design) warnLater() {
 	switch d.Layout.AddedLater {
 	case filewise.LaterNewData:
@@ -74,7 +73,7 @@ func (d *design) warnLater() {
 // extender adds files to a build. It implements filewise.Extender.
 type extender struct{ instance *instance }
 
-// extender is nil if no files are added.
+// extender returns the extender of a build, or nil if no files are added.
 func (i *instance) extender() filewise.Extender {
 	if i.design.Layout.AddedLater == "" {
 		return nil
@@ -82,8 +81,8 @@ func (i *instance) extender() filewise.Extender {
 	return extender{i}
 }
 
-// Extend restarts the server, with the further files if there are any, so
-// that every arm starts as cold; and rebuilds the tables if the layout requires it.
+// Extend restarts the server, with the further files if there are any, so that every arm starts equally cold. It
+// rebuilds the tables if the layout demands that.
 func (e extender) Extend(ctx context.Context) error {
 	i := e.instance
 	err := i.life.Between(ctx, func() error {
@@ -109,8 +108,8 @@ func (e extender) Extend(ctx context.Context) error {
 	return nil
 }
 
-// append puts the later files behind the first one, which has to be named with
-// the size that it has by now: only the last file of a system tablespace grows.
+// append adds the later files behind the first one. The first must be given its present size, because only the last
+// file of a system tablespace grows.
 func (d *design) append() error {
 	if len(d.Later) == 0 {
 		return nil
@@ -128,8 +127,8 @@ func (d *design) append() error {
 	return nil
 }
 
-// Settle leaves nothing dirty: what is committed is in the data files, and these are synced to the
-// storage. MySQL moves its checkpoint behind that within a second, which writes no page.
+// Settle writes everything committed to the data files and syncs them. MySQL moves its checkpoint a second later at
+// most, which writes no page.
 func (i *instance) Settle(ctx context.Context) error {
 	p, control, err := i.running()
 	if err != nil {
@@ -151,11 +150,10 @@ func (i *instance) Settle(ctx context.Context) error {
 	return nil
 }
 
-// Took returns how long the last Settle wrote, without the time before the page cleaner began.
+// Took returns how long the last Settle wrote, without the time until the page cleaner began.
 func (i *instance) Took() time.Duration { return time.Duration(i.took.Load()) }
 
-// sync syncs the data files: with innodb_flush_method=O_DIRECT_NO_FSYNC InnoDB
-// itself does not.
+// sync syncs the data files, because InnoDB itself does not with innodb_flush_method=O_DIRECT_NO_FSYNC.
 func (d *design) sync() error {
 	for _, f := range d.Files {
 		if err := filesystem.SyncFile(f.Path); err != nil {

@@ -13,10 +13,8 @@ import (
 	"filewise/engine/internal/builds"
 )
 
-// LoadedBytes returns the size of data files that a program's given rows fill, in
-// bytes: what --size should be on this engine for the layouts of kind system of
-// scan, backup and orders, whose files are filled in order. If 0, the program's rows
-// are not given.
+// LoadedBytes returns the size of data files that a program's given rows fill, in bytes, or 0 if the rows are not
+// given. It is the right --size for layouts of kind system in scan, backup and orders, whose files fill in order.
 func (e Engine) LoadedBytes(t filewise.Target, p filewise.Program) (int64, error) {
 	schema, err := dialect.NewSchema(Database, filewise.Layout{}, p)
 	d := &design{Design: dialect.Design{Schema: schema, Product: e.Product, Target: t, Page: pageSize(t)}}
@@ -26,8 +24,8 @@ func (e Engine) LoadedBytes(t filewise.Target, p filewise.Program) (int64, error
 	return d.sizeFor(d.need()), nil
 }
 
-// sizeFor returns the size of preallocated files in which data of that many bytes end
-// close to the end of the last one's share: the inverse of room and reserve.
+// sizeFor returns the size of preallocated files in which data of need bytes end close to the end of the last file's
+// share. It is the inverse of room and reserve.
 func (d *design) sizeFor(need float64) int64 {
 	share := need*(1+loadedSlack) +
 		float64(dialect.SystemBase(d.Product.Files.SystemBytes, len(d.Tables))+int64(3+len(d.Tables)/3)*dialect.MiB)
@@ -35,23 +33,22 @@ func (d *design) sizeFor(need float64) int64 {
 	return (int64(size)/dialect.MiB + 1) * dialect.MiB
 }
 
-// loadedSlack keeps the last file from growing: by so much the rows can take more
-// than the model predicts.
+// loadedSlack is the part by which rows can take more than the model predicts. It keeps the last file from growing.
 const loadedSlack = 0.03
 
-// warnLoaded compares the program's rows with the files of the system
-// tablespace, which InnoDB fills one after the other.
+// warnLoaded compares the program's rows with the files of the system tablespace, which InnoDB fills one after the
+// other.
 func (d *design) warnLoaded() {
 	n := float64(len(d.Files))
 	size, room := float64(d.Layout.Data.Bytes-d.reserve()), float64(d.room())
-	reached := size - (room - d.need()) // where in the shares the data end, about
+	reached := size - (room - d.need()) // about where in the shares the data end
 	right := sizeArg(d.sizeFor(d.need()))
 	data := "--rows"
 	if d.Grows() {
 		data = "--warehouses"
 	}
 	switch {
-	case d.Program.Custom != nil: // whose rows no one can foretell
+	case d.Program.Custom != nil: // no one can predict the size of its rows
 		if n > 1 {
 			d.Warn("files-filled-in-order", "use --kind partitions, whose files are filled evenly",
 				"InnoDB fills file after file; the data of workload %s may end before the later files are touched", d.Program.Workload)
@@ -75,7 +72,8 @@ func (d *design) warnLoaded() {
 	}
 }
 
-// named returns the layout in a warning: layouts of one number of files can differ in what it names.
+// named returns the layout's name for a warning. Layouts with the same number of files can differ in other parts of the
+// name.
 func (d *design) named() string {
 	return cmp.Or(d.Layout.Name, filewise.FilesName(d.Layout.Data.Files))
 }
@@ -90,18 +88,18 @@ func (d *design) fileHolding(bytes float64) int {
 	return len(d.Files)
 }
 
-// fileAt returns the number of the file in which a place of the shares lies.
+// fileAt returns the number of the file that contains a position in the shares.
 func fileAt(at, size, n float64) int { return min(max(int(at/size*n)+1, 1), int(n)) }
 
-// Data and buffer pool of scan keep the article's proportion of 1.5 GB to 128 MB.
-// InnoDB takes no pool of less than 5 MiB, and MariaDB none of less than 256 pages
-// and a third (“innodb_page_size=16384 requires innodb_buffer_pool_size >= 6 MiB”).
+// Data and buffer pool of scan keep the article's ratio of 1.5 GB to 128 MB. InnoDB accepts no pool below 5 MiB.
+// MariaDB accepts none below 256 pages and a third (“innodb_page_size=16384 requires innodb_buffer_pool_size >= 6
+// MiB”).
 const (
 	dataPerPool = 12
-	mostAskew   = 8 // data : pool, below which it is reported
+	mostAskew   = 8 // ratio of data to pool below which a warning is given
 )
 
-// scanPool returns the buffer pool of scan in bytes.
+// scanPool returns the buffer pool of scan, in bytes.
 func (d *design) scanPool() int64 {
 	return max(d.Bytes(d.Page)/dataPerPool/dialect.MiB*dialect.MiB, d.startsWith())
 }
@@ -111,15 +109,14 @@ func (d *design) startsWith() int64 {
 	return max((256*d.Page*4/3+dialect.MiB-1)/dialect.MiB*dialect.MiB, 5*dialect.MiB)
 }
 
-// loadsApart reports whether the program's data are loaded with a larger buffer pool
-// than they are measured with: in a small one, data that come in another order
-// than their keys' are loaded at the speed of single pages.
+// loadsApart reports whether the data are loaded with a larger buffer pool than they are measured with. In a small
+// pool, data that arrive in another order than their keys' load at the speed of single pages.
 func (d *design) loadsApart() bool {
 	_, set := setting(d.Target, "innodb_buffer_pool_size")
 	return d.Program.Queries() && !set || d.Program.Preload > 0 || d.Program.Restored()
 }
 
-// loadRedo is the redo log while a dump is restored, in bytes.
+// loadRedo is the size of the redo log while a dump is restored, in bytes.
 const loadRedo = 256 << 20
 
 // loadPool returns the buffer pool for loading, in bytes.
@@ -134,11 +131,11 @@ func (d *design) loadPool() int64 {
 	return max(d.Target.Cache(min(max(bytes/dialect.MiB*dialect.MiB, leastPool), most)), d.startsWith())
 }
 
-// loadArguments returns the arguments of a server that loads: nothing of it has to survive, for what
-// is loaded is only used after a clean shutdown.
+// loadArguments returns the arguments of a server while it loads. Nothing has to survive a crash, because the data are
+// used only after a clean shutdown.
 func (d *design) loadArguments() []string {
 	args := []string{"--innodb-buffer-pool-size=" + strconv.FormatInt(d.loadPool(), 10), "--innodb-flush-log-at-trx-commit=0"}
-	if d.Program.Restored() { // of any size, where the redo log is for the layout's size
+	if d.Program.Restored() { // a dump has any size, and the redo log is for the layout's size
 		args = append(args, "--"+strings.ReplaceAll(d.Product.Managed.Redo, "_", "-")+"="+strconv.Itoa(loadRedo))
 	}
 	if d.binlog() {
@@ -147,14 +144,14 @@ func (d *design) loadArguments() []string {
 	return args
 }
 
-// loader loads with one buffer pool, and restarts the server with the one that
-// is measured. It implements filewise.BulkLoader.
+// loader loads with one buffer pool, and then restarts the server with the pool that is measured. It implements
+// filewise.BulkLoader.
 type loader struct {
 	filewise.BulkLoader
 	instance *instance
 }
 
-// Finish ends the load.
+// Finish ends the load and restarts the server.
 func (l loader) Finish(ctx context.Context) error {
 	if err := l.BulkLoader.Finish(ctx); err != nil {
 		return err
@@ -166,7 +163,7 @@ func (l loader) Finish(ctx context.Context) error {
 	return l.instance.life.Restart(ctx)
 }
 
-// loader of a build. If nil, its program loads nothing.
+// loader returns the loader of a build, or nil if its program loads nothing.
 func (i *instance) loader() filewise.BulkLoader {
 	bulk := dialect.NewBulk(i, i.design.Schema, i.design.binlog())
 	if bulk == nil {
@@ -175,7 +172,7 @@ func (i *instance) loader() filewise.BulkLoader {
 	return loader{bulk, i}
 }
 
-// warnPool reports when the proportion is not kept.
+// warnPool warns if the ratio of data to pool is not kept.
 func (d *design) warnPool() {
 	if !d.Program.Queries() {
 		return
@@ -188,7 +185,7 @@ func (d *design) warnPool() {
 	}
 }
 
-// setting returns what the user sets of a name.
+// setting returns the value that the user sets for a name, and whether there is one.
 func setting(t filewise.Target, name string) (string, bool) {
 	for given, value := range t.Settings {
 		if canonical(given) == name {
@@ -198,26 +195,23 @@ func setting(t filewise.Target, name string) (string, bool) {
 	return "", false
 }
 
-// InnoDB fills the files of its system tablespace one after the other: work that
-// ends early leaves the later files untouched, and N files are measured as fewer.
-// So the work of a trial is fixed, at FillWork by default, and throughput is
-// work over time. What a row takes is a model; the work aims at the end of the
-// last file's share, before InnoDB's reserve, so that no file grows. If a share
-// is smaller than the model's error it aims beyond: files that are not reached
-// would be worse than a last one that grows, and either is warned about.
+// InnoDB fills the files of its system tablespace one after the other. If work ends early, the later files stay
+// untouched, and N files are measured as fewer. So the work of a trial is fixed, at FillWork by default, and throughput
+// is work over time. What a row takes comes from a model. The work aims at the end of the last file's share, before
+// InnoDB's reserve, so that no file grows. If a share is smaller than the model's error, the work aims beyond it.
+// Unreached files would be worse than a last file that grows; a warning covers either.
 const (
-	fillError  = 0.10 // of the size: how much less rows may take than the model predicts
-	mostBeyond = 0.04 // of the size: less than the growth that is warned about
-	fillHigh   = 1.20 // beyond this the last file outgrows the others, and it is reported
+	fillError  = 0.10 // of the size: how much less than predicted rows can take
+	mostBeyond = 0.04 // of the size: less than the growth that causes a warning
+	fillHigh   = 1.20 // beyond this the last file outgrows the others, and a warning says so
 )
 
-// FillWork returns the work in payload bytes that fills the files of a layout. If 0, the
-// layout needs no such thing, its files fill evenly. Files that are added later
-// make no difference, so that all arms do the same work.
+// FillWork returns the work, in payload bytes, that fills a layout's files, or 0 if the files fill evenly. Files that
+// are added later do not change it, so that all arms do the same work.
 func (e Engine) FillWork(t filewise.Target, l filewise.Layout, p filewise.Program) (int64, error) {
 	l.AddedLater = ""
 	d, err := newDesign(e.Product, t, l, p, builds.First)
-	if err != nil || !d.isSystem() || !p.Appends() { // whose rows are given: see LoadedBytes
+	if err != nil || !d.isSystem() || !p.Appends() { // LoadedBytes covers given rows
 		return 0, err
 	}
 	rows := d.rows().Whole(float64(d.room()))
@@ -246,14 +240,14 @@ func (d *design) rows() dialect.Rows {
 	return rows
 }
 
-// room returns what rows can take of the tablespace up to where the work should end.
+// room returns how much rows can take of the tablespace up to where the work should end.
 func (d *design) room() int64 {
 	size := d.Layout.Data.Bytes - d.reserve()
 	beyond := min(max(fillError-1/float64(d.Layout.Data.Files), 0), mostBeyond)
 	return dialect.Room(size+int64(float64(size)*beyond), d.Product.Files.SystemBytes, len(d.Tables))
 }
 
-// pageSize returns the server's: 16 KiB unless the user sets another.
+// pageSize returns the server's page size: 16 KiB unless the user sets another.
 func pageSize(t filewise.Target) int64 {
 	value, _ := setting(t, "innodb_page_size")
 	if n, err := strconv.ParseInt(value, 10, 64); err == nil {
@@ -265,7 +259,7 @@ func pageSize(t filewise.Target) int64 {
 	return 16 << 10
 }
 
-// warnFill compares the work with the room, before anything is built.
+// warnFill compares the work with the space for it, before anything is built.
 func (d *design) warnFill() {
 	if !d.Program.Appends() {
 		d.warnLoaded()
@@ -281,7 +275,7 @@ func (d *design) warnFill() {
 	}
 	n := float64(len(d.Files))
 	size, room := float64(d.Layout.Data.Bytes-d.reserve()), float64(d.room())
-	reached := size - (room-d.need())*size/max(room, 1) // where in the shares the work ends, about
+	reached := size - (room-d.need())*size/max(room, 1) // about where in the shares the work ends
 	switch {
 	case reached < size*(n-1)/n:
 		files := int(reached/size*n) + 1
@@ -293,7 +287,7 @@ func (d *design) warnFill() {
 	}
 }
 
-// need returns the room that the program's fixed work takes, in bytes.
+// need returns the space that the program's fixed work takes, in bytes.
 func (d *design) need() float64 {
 	if !d.Program.Appends() {
 		return float64(d.Bytes(d.Page))

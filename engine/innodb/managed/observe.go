@@ -18,8 +18,8 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// Observe asks the server and the file system for the files, and compares both
-// with the layout. A difference is an error that wraps filewise.ErrLayout.
+// Observe asks the server and the file system for the files, and compares both with the layout. If they differ, the
+// error wraps filewise.ErrLayout.
 func (i *instance) Observe(ctx context.Context) ([]filewise.File, error) {
 	p, control, err := i.running()
 	if err != nil {
@@ -49,12 +49,12 @@ func (i *instance) Observe(ctx context.Context) ([]filewise.File, error) {
 		}
 		files = append(files, found)
 	}
-	if i.settled.Load() { // before, the descriptors on the storage are of an older state
+	if i.settled.Load() { // before that, the descriptors on the storage are outdated
 		if err := i.design.readUse(files); err != nil {
 			return nil, err
 		}
 	} else if i.design.isSystem() {
-		files[len(files)-1].EngineBytes = nil // only known with the use
+		files[len(files)-1].EngineBytes = nil // only known together with the use
 	}
 	temps, err := i.design.foundTemps(open)
 	if err != nil {
@@ -63,8 +63,8 @@ func (i *instance) Observe(ctx context.Context) ([]filewise.File, error) {
 	return i.design.withServerFiles(append(files, temps...))
 }
 
-// verify compares a file with what was requested. The server has every file of
-// its system tablespace open; the files of tables it opens and closes at will.
+// verify compares a file with what the layout demands. The server keeps every file of its system tablespace open. It
+// opens and closes the files of tables as it likes.
 func verify(f dialect.File, found filewise.File, system bool, open map[string]bool) error {
 	if f.Bytes > 0 && (found.Bytes < f.Bytes || found.Bytes > f.Bytes && !f.Grows) {
 		return fmt.Errorf("%w: %s has %d bytes, not %d", filewise.ErrLayout, f.Path, found.Bytes, f.Bytes)
@@ -75,8 +75,8 @@ func verify(f dialect.File, found filewise.File, system bool, open map[string]bo
 	return nil
 }
 
-// reported returns the files with their sizes as the server reports them. More or fewer
-// than were requested is an error that wraps filewise.ErrLayout.
+// reported returns the files with their sizes as the server reports them. If there are more or fewer than the layout
+// demands, the error wraps filewise.ErrLayout.
 func (d *design) reported(ctx context.Context, control *sql.DB) (map[string]int64, error) {
 	if d.isSystem() {
 		return d.toldSystem(ctx, control)
@@ -109,10 +109,10 @@ func (d *design) toldSystem(ctx context.Context, control *sql.DB) (map[string]in
 	return sizes, nil
 }
 
-// toldTables reads information_schema, which names files of the first volume
-// relative to the data directory.
+// toldTables reads the files from information_schema, which names files of the first volume relative to the data
+// directory.
 func (d *design) toldTables(ctx context.Context, control *sql.DB) (map[string]int64, error) {
-	for _, t := range d.Tables { // MariaDB lists the files of a table only once that was opened
+	for _, t := range d.Tables { // MariaDB lists a table's files only after it was opened
 		if _, err := control.ExecContext(ctx, "SELECT 1 FROM "+dialect.Ident(Database)+"."+dialect.Ident(t.Name)+" LIMIT 0"); err != nil {
 			return nil, err
 		}
@@ -134,7 +134,7 @@ func (d *design) toldTables(ctx context.Context, control *sql.DB) (map[string]in
 		}
 		sizes[f.Path] = t.Bytes
 	}
-	// The user's own set-up can make more tables than the layout spreads.
+	// The user's own set-up can create more tables than the layout spreads.
 	if len(told) != len(d.Files) && d.Program.Custom == nil {
 		return nil, fmt.Errorf("%w: the server has %s, not %d", filewise.ErrLayout, filewise.FilesName(len(told)), len(d.Files))
 	}
@@ -158,8 +158,7 @@ func (d *design) readUse(files []filewise.File) error {
 	if err != nil {
 		return fmt.Errorf("use of the system tablespace: %w", err)
 	}
-	// The server reports the sizes of the files that are fixed; the last one has what
-	// these leave of the tablespace.
+	// The server reports the sizes of the fixed files. The last file has the rest of the tablespace.
 	rest := use.Size
 	for i := range files {
 		files[i].Used = &use.Used[i]
@@ -171,8 +170,8 @@ func (d *design) readUse(files []filewise.File) error {
 	return verifyEngine(files)
 }
 
-// verifyEngine compares the sizes by the engine's account with the files'. The
-// last can be larger than the engine's size for a moment: while it grows.
+// verifyEngine compares the engine's sizes with the files' sizes. While the last file grows, it can be larger than the
+// engine reports.
 func verifyEngine(files []filewise.File) error {
 	for i, f := range files {
 		if *f.EngineBytes > f.Bytes || *f.EngineBytes < f.Bytes && i < len(files)-1 {
@@ -182,7 +181,7 @@ func verifyEngine(files []filewise.File) error {
 	return nil
 }
 
-// withServerFiles adds the logs, and what the server keeps for itself.
+// withServerFiles adds the logs and the server's own files.
 func (d *design) withServerFiles(files []filewise.File) ([]filewise.File, error) {
 	own, err := d.serverFiles()
 	if err != nil {
@@ -191,7 +190,7 @@ func (d *design) withServerFiles(files []filewise.File) ([]filewise.File, error)
 	for _, path := range slices.Sorted(maps.Keys(own)) {
 		f, err := server.Stat(own[path], d.log.volume, path)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // the server begins and removes files of its own at will
+			continue // the server creates and removes its own files as it likes
 		}
 		if err != nil {
 			return nil, err
@@ -201,7 +200,7 @@ func (d *design) withServerFiles(files []filewise.File) ([]filewise.File, error)
 	return files, nil
 }
 
-// serverFiles returns the files of the server in addition to the layout's, with their roles.
+// serverFiles returns the files of the server that are not the layout's, with their roles.
 func (d *design) serverFiles() (map[string]filewise.Role, error) {
 	own := map[string]filewise.Role{}
 	if !d.isSystem() {
@@ -236,8 +235,8 @@ func (d *design) serverFiles() (map[string]filewise.Role, error) {
 	return own, nil
 }
 
-// matching returns the files in a directory, or in the sub-directory that the pattern
-// names, whose names match. The directory's own name is not a pattern.
+// matching returns the files in a directory, or in the sub-directory that the pattern names, whose names match. The
+// directory's own name is not part of the pattern.
 func matching(dir, pattern string) ([]string, error) {
 	dir, pattern = filepath.Join(dir, filepath.Dir(pattern)), filepath.Base(pattern)
 	entries, err := os.ReadDir(dir)
@@ -258,8 +257,7 @@ func matching(dir, pattern string) ([]string, error) {
 	return all, nil
 }
 
-// OpenFiles returns the files that a process has open; nil if the system does
-// not report.
+// OpenFiles returns the files that a process has open, or nil if the system does not report them.
 func OpenFiles(pid int) (map[string]bool, error) {
 	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
 	entries, err := os.ReadDir(dir)

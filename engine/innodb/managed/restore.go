@@ -56,7 +56,7 @@ var (
 	sets         = regexp.MustCompile(`^(/\*!\d+ )?SET `)
 )
 
-// holds refuses what a layout cannot hold.
+// holds refuses tables that a layout cannot hold.
 func (d *design) holds(all map[string]definition) error {
 	if d.isSystem() {
 		return nil
@@ -71,7 +71,7 @@ func (d *design) holds(all map[string]definition) error {
 func (d *design) holdsTable(t filewise.CustomTable, all map[string]definition) error {
 	def := all[t.Name]
 	switch {
-	case def.engine != "InnoDB" && def.engine != "": // of which --compatible=ansi has no form
+	case def.engine != "InnoDB" && def.engine != "": // --compatible=ansi writes no engine
 		return dumpfile.Refuse("table %s is of engine %s, whose files the layout does not place", t.Name, def.engine)
 	case def.divided:
 		return dumpfile.Refuse("table %s is divided into partitions already", t.Name)
@@ -96,7 +96,8 @@ func (d *design) holdsTable(t filewise.CustomTable, all map[string]definition) e
 	return nil
 }
 
-// eachStatement reads a dump to its end. The next statements are read, and unpacked, while a server executes one.
+// eachStatement calls each for every statement of a dump. It reads and unpacks the next statements while the server
+// executes one.
 func eachStatement(ctx context.Context, what, path string, each func(text string) error) (err error) {
 	in, err := openDump(path)
 	if err != nil {
@@ -136,7 +137,7 @@ func eachStatement(ctx context.Context, what, path string, each func(text string
 		}
 	}
 	close(stop)
-	for range ahead { // until no one reads the file any more
+	for range ahead { // until the reader has stopped
 	}
 	return errors.Join(err, in.Close())
 }
@@ -177,34 +178,35 @@ func (i *instance) restoreDump(ctx context.Context) error {
 type restorer struct {
 	design   *design
 	conn     *sql.Conn
-	database string                // that the dump uses. If empty, it names none
-	binary   bool                  // mydumper has definitions read as bytes, which names of foreign keys do not survive
-	tables   map[string]definition // those with generated columns
+	database string                // the database that the dump uses; "" if it names none
+	binary   bool                  // mydumper makes the server read definitions as bytes, which garbles names of foreign keys
+	tables   map[string]definition // tables with generated columns
 	late     []late
 }
 
-// late is a table or view that needs what the dump has behind it: mydumper has tables before their sequences and views before
-// their functions, and all programs have views by their names, which CHECK OPTION refuses on what stands in for another until then.
+// late is a table or view that needs something further on in the dump. mydumper writes tables before their sequences
+// and views before their functions. All programs order views by name, and CHECK OPTION refuses a view on another one
+// whose stand-in is still there.
 type late struct {
-	text, letters, order string // order is the connection's collation, which views remember as they do its letters
+	text, letters, order string // order is the connection's collation; views remember it and their character set
 	failed               error
 }
 
 var (
-	// makes begin what can be made later than in the dump.
+	// makes matches statements that can be executed later than in the dump.
 	makes  = regexp.MustCompile("^(?:/\\*!50001 )?CREATE (?:TABLE |(?s:.*?)\\bVIEW )`")
 	uses   = regexp.MustCompile("^USE `((?:[^`]|``)*)`$")
 	alters = regexp.MustCompile("^(?:ALTER DATABASE|CREATE DATABASE(?: /\\*!\\d+ IF NOT EXISTS ?\\*/)?) `((?:[^`]|``)*)`")
-	// apart are statements about what is not the database's: accounts, replication, other databases; and
-	// locks of a table, under which MariaDB draws no default from a sequence.
+	// apart matches statements about things outside the database: accounts, replication, other databases. It also matches
+	// table locks, under which MariaDB draws no default from a sequence.
 	apart = regexp.MustCompile(`^(/\*!\d+ )?(LOCK TABLES|UNLOCK TABLES|DROP DATABASE|CREATE USER|CREATE ROLE|GRANT|REVOKE|SET PASSWORD|` +
 		`SET DEFAULT ROLE|CHANGE MASTER|CHANGE REPLICATION|SET @@GLOBAL|SET GLOBAL|INSTALL |CREATE SERVER)`)
-	// definer is an account that a managed server has not.
+	// definer matches an account that a managed server does not have.
 	definer     = regexp.MustCompile("DEFINER ?= ?`(?:[^`]|``)*`@`(?:[^`]|``)*`")
 	directories = regexp.MustCompile(` (?:DATA|INDEX) DIRECTORY ?= ?'(?:[^']|'')*'`)
 )
 
-// placed returns a statement as this layout has it. If empty, it is left out.
+// placed returns a statement as this layout needs it, or "" to leave it out.
 func (r *restorer) placed(text string) (string, error) {
 	if strings.HasPrefix(text, "INSERT ") {
 		return r.making(text), nil
@@ -228,7 +230,7 @@ func (r *restorer) placed(text string) (string, error) {
 		if strings.Contains(text, "SET NAMES ") {
 			r.binary = strings.Contains(text, "SET NAMES binary")
 		}
-		if m := alters.FindStringSubmatch(text); m != nil { // what it has on characters
+		if m := alters.FindStringSubmatch(text); m != nil { // what it says about character sets
 			r.database = cmp.Or(r.database, m[1])
 			if text = text[len(m[0]):]; strings.TrimSpace(text) != "" {
 				text = "ALTER DATABASE " + dialect.Ident(Database) + text
@@ -239,7 +241,7 @@ func (r *restorer) placed(text string) (string, error) {
 	if len(def.made) > 0 {
 		r.tables[def.name] = def
 	}
-	// Where the original's files lie is no place of a build's.
+	// The directories of the original's files do not apply to a build.
 	text = text[:def.tail] + directories.ReplaceAllLiteralString(text[def.tail:], "")
 	for n, t := range r.design.Program.Custom.Tables {
 		if t.Name == def.name && !r.design.isSystem() {
@@ -253,8 +255,8 @@ func (r *restorer) placed(text string) (string, error) {
 	return text, nil
 }
 
-// moved names the build's database if a definition names the original's: servers write
-// sequences of defaults and functions of views so, and people tables. A table may have that name too.
+// moved replaces the original database's name in a definition by the build's. Servers write it before sequences in
+// defaults and functions in views, and people before tables. A table can have the same name.
 func (r *restorer) moved(text string) string {
 	name := strings.ReplaceAll(r.database, "``", "`")
 	if name == "" || !strings.Contains(text, r.database) {
@@ -289,7 +291,7 @@ func (r *restorer) moved(text string) string {
 
 var versioned = regexp.MustCompile(`^/\*M?!\d*`)
 
-// definitionTokens returns a text's, also of what stands in the comments that servers read.
+// definitionTokens returns a text's tokens, including those in comments that servers execute.
 func definitionTokens(text string) (all []customsql.Token) {
 	for _, t := range dialect.CustomRules.Tokens(text) {
 		if head := versioned.FindString(t.Raw); head != "" && t.Gap {
@@ -301,7 +303,7 @@ func definitionTokens(text string) (all []customsql.Token) {
 	return all
 }
 
-// make executes a statement, and then what has waited for it.
+// make executes a statement, and then the late statements that it makes possible.
 func (r *restorer) make(ctx context.Context, text string) error {
 	err := r.exec(ctx, text)
 	switch {
@@ -310,7 +312,7 @@ func (r *restorer) make(ctx context.Context, text string) error {
 		err = r.conn.QueryRowContext(ctx, "SELECT @@character_set_client, @@collation_connection").Scan(&l.letters, &l.order)
 		r.late = append(r.late, l)
 		return err
-	case err != nil && len(r.late) > 0: // which may be the cause
+	case err != nil && len(r.late) > 0: // a late statement may be the cause
 		return r.late[0].failed
 	case err != nil || len(r.late) == 0 || !strings.Contains(text, "CREATE "):
 		return err
@@ -318,7 +320,7 @@ func (r *restorer) make(ctx context.Context, text string) error {
 	return r.makeLate(ctx)
 }
 
-// makeLate makes what can be made now.
+// makeLate executes the late statements that can be executed now.
 func (r *restorer) makeLate(ctx context.Context) error {
 	var now late
 	err := r.conn.QueryRowContext(ctx, "SELECT @@character_set_client, @@collation_connection").Scan(&now.letters, &now.order)
@@ -331,14 +333,14 @@ func (r *restorer) makeLate(ctx context.Context) error {
 	return errors.Join(err, r.speaks(ctx, now))
 }
 
-// speaks has the connection use the letters and order of such a statement.
+// speaks sets the connection's character set and collation for a late statement.
 func (r *restorer) speaks(ctx context.Context, as late) error {
 	return r.exec(ctx, "SET character_set_client = "+as.letters+", collation_connection = "+as.order)
 }
 
 func (r *restorer) exec(ctx context.Context, text string) error {
 	_, err := r.conn.ExecContext(ctx, text)
-	if n, _ := dialect.Number(err); n == 1193 && sets.MatchString(text) { // ER_UNKNOWN_SYSTEM_VARIABLE: another release's
+	if n, _ := dialect.Number(err); n == 1193 && sets.MatchString(text) { // ER_UNKNOWN_SYSTEM_VARIABLE: another release's variable
 		return nil
 	}
 	if err != nil {
@@ -347,11 +349,11 @@ func (r *restorer) exec(ctx context.Context, text string) error {
 	return nil
 }
 
-// analyze gathers statistics, which would come about at some time while trials run.
+// analyze gathers statistics. Otherwise the server would do that at some time during trials.
 func (r *restorer) analyze(ctx context.Context) error {
 	names, err := dialect.Column(ctx, r.conn, "SELECT TABLE_NAME FROM information_schema.TABLES "+
 		"WHERE TABLE_SCHEMA = "+dialect.Literal(Database)+" AND TABLE_TYPE = 'BASE TABLE'")
-	for some := range slices.Chunk(names, 1000) { // of many more the statement would be too long
+	for some := range slices.Chunk(names, 1000) { // a statement with many more would be too long
 		err = errors.Join(err, r.exec(ctx, "ANALYZE LOCAL TABLE "+strings.Join(filewise.Each(some, dialect.Ident), ", ")))
 	}
 	return err

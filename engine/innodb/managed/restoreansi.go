@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// ansi follows the sql_mode of a dump: under ANSI, names stand in double quotes (--compatible=ansi).
+// ansi tracks the sql_mode of a dump: under ANSI, names are in double quotes (--compatible=ansi).
 type ansi struct {
 	on   bool
-	head bool // the dump's first sql_mode has it, to which definitions of routines return
+	head bool // the dump's first sql_mode has it; definitions of routines return to that
 	seen bool
 }
 
@@ -17,7 +17,7 @@ var (
 	saved = regexp.MustCompile(`(?i)\bSQL_MODE ?= ?@saved`)
 )
 
-// backticked returns a statement with its names in backticks, as the other dumps have them.
+// backticked returns a statement with its names in backticks, as in other dumps.
 func (a *ansi) backticked(text string) string {
 	if strings.HasPrefix(text, "SET ") || strings.HasPrefix(text, "/*!") {
 		switch m := modes.FindStringSubmatch(text); {
@@ -52,7 +52,7 @@ func (a *ansi) backticked(text string) string {
 	return b.String()
 }
 
-// closing returns where a quoted piece that begins at a byte ends.
+// closing returns the position at which the quoted text that begins at a position ends.
 func closing(text string, at int) int {
 	for i := at + 1; i < len(text); i++ {
 		switch {

@@ -7,8 +7,8 @@ import (
 
 var inserts = regexp.MustCompile("^INSERT (?:IGNORE )?INTO `((?:[^`]|``)+)` ?(\\((?:`(?:[^`]|``)+`(?:, ?)?)+\\))? ?VALUES")
 
-// making has the server make the values of generated columns: MariaDB's program writes them out, which
-// MySQL does not take. The servers' own leave them out.
+// making replaces the values of generated columns, so that the server computes them. MariaDB's program writes these
+// values, which MySQL refuses. The servers' own programs leave them out.
 func (r *restorer) making(text string) string {
 	if len(r.tables) == 0 {
 		return text
@@ -36,11 +36,11 @@ func (r *restorer) making(text string) string {
 	return text[:len(m[0])] + defaults(text[len(m[0]):], made)
 }
 
-// defaults puts DEFAULT in the place of some values of each row.
+// defaults replaces some values of each row by DEFAULT.
 func defaults(rows string, of []bool) string {
 	var b strings.Builder
 	b.Grow(len(rows))
-	column, start, from, quote := -1, 0, 0, byte(0) // start is where the value begins, from what is not written yet
+	column, start, from, quote := -1, 0, 0, byte(0) // start is where the value begins; from is where the unwritten text begins
 	for i := 0; i < len(rows); i++ {
 		switch c := rows[i]; {
 		case quote != 0 && c == '\\':

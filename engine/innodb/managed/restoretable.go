@@ -9,20 +9,20 @@ import (
 type definition struct {
 	name    string
 	columns []string
-	types   map[string]string // of the columns
-	made    map[string]bool   // columns that are generated
-	keys    [][]string        // primary and unique ones
-	refers  []string          // tables that its foreign keys refer to
+	types   map[string]string // types of the columns
+	made    map[string]bool   // generated columns
+	keys    [][]string        // primary and unique keys
+	refers  []string          // tables to which its foreign keys refer
 	other   []string          // what partitions cannot have
 	engine  string
 	divided bool // it has partitions
-	tail    int  // where in its text the options begin
+	tail    int  // position in its text at which the options begin
 }
 
 var (
 	creates = regexp.MustCompile("^CREATE TABLE (?:IF NOT EXISTS )?`((?:[^`]|``)+)` ?\\(\n")
 	column  = regexp.MustCompile("^ *`((?:[^`]|``)+)` ([a-z]+)")
-	// generated begins a column whose values the server makes.
+	// generated matches the beginning of a generated column's definition.
 	generated = regexp.MustCompile("^ *`(?:[^`]|``)+` [a-z]+(?:\\((?:'(?:[^']|'')*'|[^')])*\\))?(?: \\w+)* GENERATED ALWAYS AS \\(")
 	key       = regexp.MustCompile("^ *(?:PRIMARY KEY|UNIQUE KEY `(?:[^`]|``)+`) \\((.*?)\\)(?: USING [A-Z]+)?(?: COMMENT '.*')?,?$")
 	keyPart   = regexp.MustCompile("`((?:[^`]|``)+)`( ?\\(\\d+\\))?")
@@ -32,7 +32,7 @@ var (
 	whole     = regexp.MustCompile(`^(?:tiny|small|medium|big)?int$`)
 )
 
-// define reads a CREATE TABLE as both servers write one. If false, it is none.
+// define reads a CREATE TABLE as both servers write it. is is false for any other statement.
 func define(text string) (d definition, is bool) {
 	m := creates.FindStringSubmatch(text)
 	if m == nil {

@@ -11,20 +11,17 @@ import (
 )
 
 const (
-	defaultGrowth = 64 * dialect.MiB // the server's own
-	firstGrowing  = 12 * dialect.MiB // of a single file that grows; the server's own
-	// safetyGrowth is by how much the last of preallocated files grows at a time,
-	// should the work be more than they hold.
+	defaultGrowth = 64 * dialect.MiB // the server's default
+	firstGrowing  = 12 * dialect.MiB // initial size of a single file that grows; the server's default
+	// safetyGrowth is the step by which the last of preallocated files grows if the work is more than the files hold.
 	safetyGrowth = dialect.MiB
 )
 
-// system lays the system tablespace out: preallocated, N files of equal size with
-// InnoDB's reserve behind the last one; growing, N−1 fixed files and a last one
-// that starts small.
+// system lays out the system tablespace. Preallocated: N files of equal size, with InnoDB's reserve behind the last
+// one. Growing: N−1 fixed files and a last one that starts small.
 //
-// Also the last of preallocated files can grow beyond its size: without room to
-// grow, work that takes a little more than was thought could not be distinguished from
-// work that fails. A trial in which it did grow is warned about.
+// The last of preallocated files can grow beyond its size, too. Otherwise work that takes a little more than expected
+// could not be told from work that fails. If the file did grow in a trial, there is a warning.
 func (d *design) system() error {
 	s := d.Layout.Data
 	if s.Files > dialect.MaxSystemFiles {
@@ -69,8 +66,8 @@ func (d *design) system() error {
 	return nil
 }
 
-// firstOfLast returns the size in which the last of growing files is made: as small as
-// it can be without growing while the empty database is created.
+// firstOfLast returns the initial size of the last of growing files. It is as small as possible without growing while
+// the empty database is created.
 func (d *design) firstOfLast(others int64) int64 {
 	if d.startsLeast() {
 		return max(d.Layout.Data.Bytes-others, dialect.MiB)
@@ -82,40 +79,37 @@ func (d *design) firstOfLast(others int64) int64 {
 	return max((missing+dialect.MiB-1)/dialect.MiB*dialect.MiB, dialect.MiB)
 }
 
-// startsLeast reports whether growing files are to begin as small as they can be: with
-// less than the empty database takes, so that InnoDB makes the last one larger while it
-// creates that, and again with the first extents that rows take.
+// startsLeast reports whether growing files begin as small as possible, with less than the empty database takes. Then
+// InnoDB enlarges the last file while it creates the database, and again for the first extents of rows.
 func (d *design) startsLeast() bool {
 	s := d.Layout.Data
 	least := int64(s.Files-1)*dialect.MiB + d.leastFirst()
 	return s.Allocation == filewise.Growing && s.Bytes < d.leastBytes(s.Files) && s.Bytes >= max(least, 5*dialect.MiB)
 }
 
-// leastBytes returns the smallest system tablespace in which work has any room.
+// leastBytes returns the smallest system tablespace in which there is any space for work.
 func (d *design) leastBytes(files int) int64 {
 	least := (dialect.SystemBase(d.Product.Files.SystemBytes, len(d.Tables)) + 8*dialect.MiB) * d.extentMiB()
 	return max((least+dialect.MiB-1)/dialect.MiB*dialect.MiB, int64(files-1)*dialect.MiB+d.leastFirst())
 }
 
-// extentMiB returns the size of an extent in MiB: 64 pages, at least 1 MiB. Room that
-// InnoDB takes in extents is proportional to it.
+// extentMiB returns the size of an extent in MiB: 64 pages, at least 1 MiB. Space that InnoDB takes in extents is
+// proportional to it.
 func (d *design) extentMiB() int64 { return max(64*d.Page/dialect.MiB, 1) }
 
-// leastFirst returns the smallest first file: of 3 extents.
+// leastFirst returns the size of the smallest possible first file: 3 extents.
 func (d *design) leastFirst() int64 { return dialect.MinFirstFile * d.extentMiB() }
 
-// sizeArg writes a size for the command line.
+// sizeArg formats a size for the command line.
 func sizeArg(bytes int64) string {
 	return fmt.Sprintf("%dMiB", (bytes+dialect.MiB-1)/dialect.MiB)
 }
 
-// reserve returns what InnoDB keeps free at the end of a tablespace that can grow: it
-// makes it larger before a page is split when no more than 2 + 3 extents and 1 %
-// of it are free (fsp_reserve_free_extents in storage/innobase/fsp/fsp0fsp.cc), and
-// a tree takes up to 4 extents beforehand (fseg_fill_free_list). Rows never fill
-// it; so it lies behind the last file's share, and no file grows while it is
-// measured. The least layouts have no room for it, and grow; if files are added
-// later, the first has exactly its share, and grows when it is filled.
+// reserve returns what InnoDB keeps free at the end of a tablespace that can grow. Before a page is split, InnoDB
+// enlarges the tablespace if no more than 2 + 3 extents and 1 % of it are free (fsp_reserve_free_extents in
+// storage/innobase/fsp/fsp0fsp.cc). A tree takes up to 4 extents beforehand (fseg_fill_free_list). Rows never fill the
+// reserve. So it lies behind the last file's share, and no file grows while it is measured. The smallest layouts have
+// no space for it, and grow. If files are added later, the first has exactly its share, and grows when it is filled.
 func (d *design) reserve() int64 {
 	s := d.Layout.Data
 	if s.Allocation == filewise.Growing || d.Layout.AddedLater != "" {
@@ -125,8 +119,8 @@ func (d *design) reserve() int64 {
 	return min(want, max(s.Bytes-d.leastBytes(s.Files), 0)) / dialect.MiB * dialect.MiB
 }
 
-// systemSizes are equal shares in whole MiB, except that InnoDB needs 3 MiB of
-// the first file; the last has the reserve in addition.
+// systemSizes returns equal shares in whole MiB, except that InnoDB needs 3 MiB of the first file. The last file has
+// the reserve in addition.
 func (d *design) systemSizes() []int64 {
 	s, reserve := d.Layout.Data, d.reserve()
 	s.Bytes -= reserve
@@ -152,7 +146,7 @@ func (d *design) growth() int64 {
 	return defaultGrowth
 }
 
-// systemFiles returns the files of the system tablespace, for every kind of layout.
+// systemFiles returns the files of the system tablespace, which every kind of layout has.
 func (d *design) systemFiles() []dialect.DataFile {
 	if !d.isSystem() {
 		return []dialect.DataFile{{Path: filepath.Join(d.home(), "ibdata1"), Bytes: max(firstGrowing, d.leastBytes(1)), Grows: true}}
@@ -160,7 +154,7 @@ func (d *design) systemFiles() []dialect.DataFile {
 	return dataFiles(d.Files)
 }
 
-// dataFiles returns the files as innodb_data_file_path has them: only the last grows.
+// dataFiles returns the files for innodb_data_file_path: only the last can grow.
 func dataFiles(files []dialect.File) []dialect.DataFile {
 	all := make([]dialect.DataFile, len(files))
 	for i, f := range files {

@@ -13,12 +13,11 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// leastTemp is the least size of InnoDB's temporary tablespace, as the server states
-// it itself: "The innodb_temporary data file size must be at least 12 MB".
+// leastTemp is the minimum size of InnoDB's temporary tablespace, from the server's own message: "The innodb_temporary
+// data file size must be at least 12 MB".
 const leastTemp = 12 * dialect.MiB
 
-// temp lays the temporary tablespace out: files of equal size, of which the last may
-// grow, as the last data file may.
+// temp lays out the temporary tablespace: files of equal size. The last one can grow, like the last data file.
 func (d *design) temp() error {
 	s := d.Layout.Temp
 	if !d.Program.Table().Temporary {
@@ -55,7 +54,7 @@ func (d *design) temp() error {
 	return err
 }
 
-// checkTemp explains why the product's temporary files cannot be varied.
+// checkTemp returns an error if the product's temporary files cannot be varied.
 func checkTemp(product *dialect.Product) error {
 	if product.NoTemp == "" {
 		return nil
@@ -63,17 +62,15 @@ func checkTemp(product *dialect.Product) error {
 	return refuse(filewise.TempElsewhere, "%s", product.NoTemp)
 }
 
-// tempPool returns the buffer pool of workload temp in bytes: so small that temporary
-// tables are written.
+// tempPool returns the buffer pool of workload temp, in bytes. It is so small that temporary tables are written.
 func (d *design) tempPool() int64 {
 	return max(d.Layout.Temp.Bytes/4/dialect.MiB*dialect.MiB, leastTempPool)
 }
 
 const leastTempPool = 8 * dialect.MiB
 
-// foundTemps returns the temporary files as the server has them open. The server makes
-// them again, full of zeros, at every start: what is used of one are the pages that
-// were ever written there.
+// foundTemps returns the temporary files that the server has open. The server creates them again, full of zeros, at
+// every start. So the used part of a file is the pages that were ever written.
 func (d *design) foundTemps(open map[string]bool) ([]filewise.File, error) {
 	var all []filewise.File
 	for _, f := range d.temps {
@@ -94,7 +91,7 @@ func (d *design) foundTemps(open map[string]bool) ([]filewise.File, error) {
 	return all, nil
 }
 
-// written returns how many bytes of a file lie in pages that are not all zeros.
+// written returns how many bytes of a file are in pages that are not all zeros.
 func written(path string, pageSize int64) (int64, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -13,26 +13,25 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// tool makes backups by programs: the product's own, which restores each to a managed
-// server of its own, or mydumper, whose dumps are restored into another database of the
-// server. It implements filewise.Backuper.
+// tool makes backups with programs. The product's own program restores each to a second managed server. Dumps of
+// mydumper are restored into another database of the same server. It implements filewise.Backuper.
 type tool struct {
 	beside
 	server   *openServer
 	restored *instance
 }
 
-// logInterval sets how often the product's tool looks for new redo log, in milliseconds: at
-// the usual second, backups of small databases would all take that second.
+// logInterval is how often the product's tool looks for new redo log, in milliseconds. At the default of a second,
+// backups of small databases would all take that second.
 const logInterval = "20"
 
-// backupDir returns where the backup lies, and its volume.
+// backupDir returns the backup's directory and its volume.
 func (d *design) backupDir() (volume, dir string) {
 	v := d.Layout.BackupVolumeOf(0, d.Target.Volumes).Name
 	return v, d.backupDirs()[v]
 }
 
-// contentDir returns the backup itself within its directory: the program makes it.
+// contentDir returns the directory of the backup itself, within backupDir. The program creates it.
 func (d *design) contentDir() string {
 	_, dir := d.backupDir()
 	if d.copiesFiles() {
@@ -41,8 +40,7 @@ func (d *design) contentDir() string {
 	return filepath.Join(dir, "dump")
 }
 
-// commands returns the command lines of a backup, or of its restore to the places of another
-// design.
+// commands returns the command lines of a backup, or of its restore to the places of another design.
 func (d *design) commands(act filewise.Act, to *design) ([][]string, error) {
 	if !d.copiesFiles() {
 		command, err := d.dumpCommand(act)
@@ -66,17 +64,17 @@ func (d *design) commands(act filewise.Act, to *design) ([][]string, error) {
 	}, err
 }
 
-// backupArgs returns the args of the product's tool. The password is in its environment.
+// backupArgs returns the arguments of the product's tool. The password is in the tool's environment.
 func (d *design) backupArgs() []string {
 	args := []string{"--no-defaults", "--backup", "--target-dir=" + d.contentDir(), "--parallel=" + strconv.Itoa(d.threads()),
 		"--log-copy-interval=" + logInterval, "--user=root", "--socket=" + socketName}
 	if d.Layout.Discard {
-		args = append(args, "--stream=mbstream") // to its standard output, which is nowhere
+		args = append(args, "--stream=mbstream") // to its standard output, which is discarded
 	}
 	return append(args, d.optionArgs()...)
 }
 
-// Backup writes and syncs the backup.
+// Backup makes a backup and syncs it.
 func (b *tool) Backup(ctx context.Context) (_ []filewise.File, err error) {
 	d := b.instance.design
 	defer func() { err = failed(d.noun(), err) }()
@@ -93,7 +91,7 @@ func (b *tool) Backup(ctx context.Context) (_ []filewise.File, err error) {
 	return server.BackupFiles(volume, d.contentDir())
 }
 
-// noun returns what a backup is called.
+// noun returns the word for a backup in messages.
 func (d *design) noun() string {
 	if d.copiesFiles() {
 		return "backup"
@@ -101,9 +99,8 @@ func (d *design) noun() string {
 	return "dump"
 }
 
-// Restore restores the backup. The rows of a dump are restored when their last
-// transaction is committed, as durably as the layout's durability requires; files, when the
-// server that they were copied to answers.
+// Restore restores the backup. A dump is restored when its last transaction is committed, as durably as the layout
+// demands. Files are restored when the server that they were copied to answers.
 func (b *tool) Restore(ctx context.Context) (err error) {
 	d := b.instance.design
 	if !d.copiesFiles() {
@@ -116,7 +113,7 @@ func (b *tool) Restore(ctx context.Context) (err error) {
 	if err != nil {
 		return failed("restore", err)
 	}
-	b.restored.password = b.instance.password // of the account in the backup
+	b.restored.password = b.instance.password // the account's password is in the backup
 	if err = b.run(ctx, filewise.ActRestore, b.restored.design); err == nil {
 		err = b.restored.life.Start(ctx)
 	}
@@ -134,7 +131,7 @@ func (b *tool) Verify(ctx context.Context) error {
 	return failed("verifying the restore", b.instance.verify(ctx, b.restored, Database))
 }
 
-// Discard removes the backup and what was restored: the server of its own with its files.
+// Discard removes the backup and what was restored. A second server is removed with its files.
 func (b *tool) Discard(ctx context.Context) error {
 	if !b.instance.design.copiesFiles() {
 		return b.beside.Discard(ctx)
@@ -160,9 +157,8 @@ func (b *tool) run(ctx context.Context, act filewise.Act, to *design) error {
 	return err
 }
 
-// client runs a program against the server to its end, in the data directory, where
-// the server's socket is: whole paths can be too long for a socket. Its log is in the
-// backup's directory.
+// client runs a program against the server to its end. It runs in the data directory, where the server's socket is,
+// because the socket's full path can be too long. The program's log is in the backup's directory.
 func (i *instance) client(ctx context.Context, path string, args []string) error {
 	d := i.design
 	_, dir := d.backupDir()

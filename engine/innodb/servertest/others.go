@@ -17,15 +17,15 @@ import (
 	"filewise/internal/mark"
 )
 
-// Password of the account that Populate creates; no error must show it.
+// Password is the password of the account that Populate creates. No error may show it.
 const Password = "s3cret-Pa'ss\"w`o%rd"
 
-// Lookalike is a database of others that has a name which only Filewise gives: one
-// that a user made by copying, without the mark and not empty.
+// Lookalike is the name of a user's database that looks like one of Filewise's. A user made it by copying; it has no
+// mark and is not empty.
 var Lookalike = mark.NewName()
 
-// Populate makes databases, tables, views, routines, events, triggers and
-// accounts as users have them, and an account that has the rights and no more.
+// Populate creates databases, tables, views, routines, events, triggers and accounts such as users have. It also
+// creates an account that has only the given rights.
 func (s *Server) Populate(t testing.TB, rights []string) {
 	t.Helper()
 	s.Exec(t,
@@ -45,8 +45,7 @@ func (s *Server) Populate(t testing.TB, rights []string) {
 	s.Account(t, "filewise", rights)
 }
 
-// Account creates an account with the given rights, in which `filewise`@`%`
-// stands for it.
+// Account creates an account with the given rights. In rights `filewise`@`%` is replaced by the account.
 func (s *Server) Account(t testing.TB, name string, rights []string) {
 	t.Helper()
 	s.Exec(t, fmt.Sprintf("CREATE USER `%s`@`%%` IDENTIFIED BY '%s'", name, strings.ReplaceAll(Password, "'", "''")))
@@ -55,8 +54,7 @@ func (s *Server) Account(t testing.TB, name string, rights []string) {
 	}
 }
 
-// Target returns the server as an external target of an account of Populate or
-// Account.
+// Target returns the server as an external target, used by an account of Populate or Account.
 func (s *Server) Target(name string, volumes ...filewise.Volume) filewise.Target {
 	if len(volumes) == 0 {
 		volumes = []filewise.Volume{{Name: "default"}}
@@ -65,7 +63,7 @@ func (s *Server) Target(name string, volumes ...filewise.Volume) filewise.Target
 		Address: &filewise.Address{Scheme: s.Product.Name, Host: s.Socket, User: name, Password: Password}}
 }
 
-// catalogue are the rows that describe what a server holds, settings included.
+// catalogue lists the queries that describe what a server holds, settings included.
 var catalogue = []string{
 	"SELECT * FROM information_schema.SCHEMATA",
 	"SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, ENGINE, ROW_FORMAT, CREATE_OPTIONS, TABLE_COMMENT, CREATE_TIME FROM " +
@@ -79,14 +77,14 @@ var catalogue = []string{
 	"SHOW GLOBAL VARIABLES WHERE Variable_name NOT LIKE 'gtid%' AND Variable_name NOT LIKE '%timestamp%'",
 }
 
-// Others is everything on the server that is not marked as Filewise's: the rows
-// of the catalogue, and a logical dump.
+// Others returns everything on the server that is not marked as Filewise's: the rows of the catalogue, and a logical
+// dump.
 func (s *Server) Others(t testing.TB) []string {
 	t.Helper()
 	return append(s.Catalogue(t), s.dump(t)...)
 }
 
-// Catalogue returns the rows of Others that the catalogue has; it takes less time.
+// Catalogue returns only those rows of Others that come from the catalogue. It takes less time.
 func (s *Server) Catalogue(t testing.TB) []string {
 	t.Helper()
 	var all []string
@@ -97,7 +95,7 @@ func (s *Server) Catalogue(t testing.TB) []string {
 	return all
 }
 
-// rows returns the rows of a query, a line each.
+// rows returns a query's rows, each as a line.
 func (s *Server) rows(t testing.TB, query string) (all []string) {
 	t.Helper()
 	fatal(t, sqlrows.Each(context.Background(), s.Root, func(columns []string, values []any) {
@@ -132,7 +130,7 @@ func (s *Server) dump(t testing.TB) []string {
 	return strings.Split(string(out), "\n")
 }
 
-// Same compares two listings of what is not Filewise's.
+// Same fails the test if two listings of others' objects differ.
 func Same(t testing.TB, before, after []string) {
 	t.Helper()
 	if slices.Equal(before, after) {
@@ -155,18 +153,17 @@ func Same(t testing.TB, before, after []string) {
 	t.Errorf("what is the user's has changed:\n%s", strings.Join(diff[:min(len(diff), 20)], "\n"))
 }
 
-// inMemory in the environment is a file system in memory that scripts/test mounts, for
-// every product: MariaDB takes sharedMemory for persistent memory, and maps its log
-// there instead of writing it. leastMemory must be free.
+// inMemory names the environment variable with the file system in memory that scripts/test mounts, one for every
+// product. MariaDB takes sharedMemory for persistent memory, and maps its log there instead of writing it. leastMemory
+// must be free.
 const (
 	inMemory     = "TEST_FILEWISE_MEMORY"
 	sharedMemory = "/dev/shm"
 	leastMemory  = 2 << 30
 )
 
-// Temp returns a directory in memory for the product's servers, if there is one with room,
-// else empty: what the storage does is not tested with them, and a server that starts
-// syncs hundreds of times.
+// Temp returns a directory in memory for the product's servers, or "" if there is none with enough space. These tests
+// do not test the storage, and a starting server syncs hundreds of times.
 func (p Product) Temp() string {
 	memory := os.Getenv(inMemory)
 	if memory == "" && p.Slow {
@@ -176,7 +173,7 @@ func (p Product) Temp() string {
 		return ""
 	}
 	dir, err := os.MkdirTemp(memory, "filewise-")
-	if err != nil || os.Remove(dir) != nil { // this user may not write there
+	if err != nil || os.Remove(dir) != nil { // this user cannot write there
 		return ""
 	}
 	return memory

@@ -1,6 +1,5 @@
-// Package servertest starts servers of MariaDB and MySQL for tests of external
-// targets: they stand for a user's, with databases, accounts and programs of
-// their own.
+// Package servertest starts servers of MariaDB and MySQL for tests of external targets. They stand for a user's server,
+// with its databases, accounts and programs.
 package servertest
 
 import (
@@ -21,7 +20,7 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// Product describes how a server is created and started.
+// Product describes how to create and start a server.
 type Product struct {
 	*dialect.Product
 	// Dump is the product's own program for logical dumps.
@@ -30,17 +29,17 @@ type Product struct {
 	Create func(ctx context.Context, server, data string) *exec.Cmd
 	// Args are added to the server's command line.
 	Args []string
-	// Slow: on storage, what it syncs takes most of the time.
+	// Slow is true if syncs would take most of the time on real storage.
 	Slow bool
 }
 
-// MariaDB is Debian's.
+// MariaDB is the server of Debian.
 var MariaDB = Product{
 	Product: dialect.MariaDB,
 	Dump:    server.Binary{Names: []string{"mariadb-dump"}, Places: []string{"/usr/bin"}, Package: "mariadb-client"},
 	Create: func(ctx context.Context, _, data string) *exec.Cmd {
 		return exec.CommandContext(ctx, "mariadb-install-db", "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal",
-			"--skip-test-db", "--user="+user(), "--tmpdir="+filepath.Dir(data)) // servers empty a common one as they start
+			"--skip-test-db", "--user="+user(), "--tmpdir="+filepath.Dir(data)) // servers empty a shared one when they start
 	},
 }
 
@@ -51,19 +50,19 @@ func user() string {
 	return os.Getenv("USER")
 }
 
-// Server is a started one.
+// Server is a started server.
 type Server struct {
 	Product Product
 	Dir     string
 	Socket  string
 	Data    string
-	Root    *sql.DB // the administrator's
+	Root    *sql.DB // as the administrator
 	Process *server.Process
-	Program string // path of the server
+	Program string // path of the server's program
 }
 
-// need skips a test if something is not installed, and fails it in CI: there
-// a skipped test would be one that no one runs.
+// need skips a test if something is not installed. In CI it fails the test, because no one would notice that it is
+// skipped.
 func need(t testing.TB, path string, err error) string {
 	t.Helper()
 	if err != nil {
@@ -75,13 +74,13 @@ func need(t testing.TB, path string, err error) string {
 	return path
 }
 
-// Start creates and starts a server on a Unix socket, and on loopback when args
-// have a port. It ends with the test.
+// Start creates and starts a server on a Unix socket, and on loopback if args have a port. The server ends with the
+// test.
 func Start(t testing.TB, p Product, args ...string) *Server {
 	t.Helper()
 	in, err := p.Managed.Find(t.Context(), "")
 	program := need(t, in.Binary, err)
-	dir, err := os.MkdirTemp(p.Temp(), "fw") // short: sockets have 108 bytes
+	dir, err := os.MkdirTemp(p.Temp(), "fw") // a short path, as sockets have 108 bytes
 	fatal(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
@@ -107,7 +106,7 @@ func Start(t testing.TB, p Product, args ...string) *Server {
 	return s
 }
 
-// Open opens connections of an account through the socket.
+// Open returns an account's connections through the socket.
 func (s *Server) Open(t testing.TB, user, password string) *sql.DB {
 	t.Helper()
 	c := mysql.NewConfig()
@@ -136,7 +135,7 @@ func fatal(t testing.TB, err error) {
 	}
 }
 
-// MySQL is Oracle's, from where scripts/get-mysql has put it.
+// MySQL is Oracle's server, as scripts/get-mysql installs it.
 var MySQL = Product{
 	Product: dialect.MySQL,
 	Dump:    server.Binary{Names: []string{"mysqldump"}, Places: []string{"/usr/bin"}, Package: "mysql-client"},

@@ -8,9 +8,9 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// Sever has the server end the connections that there are and that work in the
-// database, or load it, and waits until they are gone: of one that is just busy the
-// list of processes does not report the database, so it is looked at until it is empty.
+// Sever has the server end the present connections that work in the database or load it, and waits until they are gone.
+// The process list does not report the database of a connection that is just busy, so Sever looks again until the list
+// is empty.
 func Sever(ctx context.Context, db *sql.DB, database string) error {
 	var newest int64
 	if err := db.QueryRowContext(ctx, "SELECT MAX(ID) FROM information_schema.PROCESSLIST").Scan(&newest); err != nil {

@@ -16,14 +16,13 @@ import (
 	"time"
 )
 
-// TLS describes how a server is reached over loopback.
+// TLS describes how to reach a server over loopback.
 type TLS struct {
 	Port int
-	CA   string // file of the certificate that vouches for the server's
+	CA   string // file of the certificate that signs the server's
 }
 
-// StartTLS starts a server that also listens on loopback, with a certificate of
-// its own.
+// StartTLS starts a server that also listens on loopback, with a certificate of its own.
 func StartTLS(t testing.TB, p Product, args ...string) (*Server, TLS) {
 	t.Helper()
 	dir := t.TempDir()
@@ -38,7 +37,7 @@ func StartTLS(t testing.TB, p Product, args ...string) (*Server, TLS) {
 	return s, TLS{Port: port, CA: cert}
 }
 
-// certify makes a certificate for loopback that vouches for itself.
+// certify creates a self-signed certificate for loopback.
 func certify(t testing.TB, cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
