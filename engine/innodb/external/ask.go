@@ -12,8 +12,8 @@ import (
 	"filewise/internal/sqlfile"
 )
 
-// reading returns the variables of a session that only looks: it cannot write, and
-// gives up what a lock or a large catalogue would make long.
+// reading returns the variables of a session that only reads. The session cannot write, and gives up if a lock or a
+// large catalogue makes it wait.
 func (d Engine) reading(release [2]int) map[string]string {
 	all := d.External.Session(release)
 	for _, name := range []string{"tx_read_only", "transaction_read_only"} {
@@ -26,7 +26,7 @@ func (d Engine) reading(release [2]int) map[string]string {
 	return all
 }
 
-// CheckOptions refuses what the driver does not read.
+// CheckOptions refuses options that the driver does not read.
 func (Engine) CheckOptions(a filewise.Address) error { return options.Check(a) }
 
 // Ask opens an existing server for questions.
@@ -41,7 +41,7 @@ func (d Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewi
 		"files": func() string { return d.Product.Files.Of }}))}, nil
 }
 
-// questions is a session that asks. It implements filewise.Asked.
+// questions is a session that queries the server. It implements filewise.Asked.
 type questions struct {
 	server *server
 	file   *sqlfile.File
@@ -58,7 +58,7 @@ func (a questions) Close() error { return a.server.db.Close() }
 func (a questions) Codes(err error) []string { return []string{dialect.Code(err)} }
 
 func (a questions) Rows(ctx context.Context, section string, vars map[string]any, args ...any) (all []filewise.Row, err error) {
-	if section == "foreign-keys" { // of databases
+	if section == "foreign-keys" { // rows are of databases
 		keys, err := a.server.foreignKeys(ctx, filewise.Each(args, func(v any) string { return v.(string) })...)
 		return filewise.Each(keys, func(k foreignKey) filewise.Row { return filewise.Row{k.name, k.from[0], k.from[1], k.to[0], k.to[1]} }),
 			a.server.explain(err)
@@ -71,7 +71,7 @@ func (a questions) Rows(ctx context.Context, section string, vars map[string]any
 	return filewise.RowsOf(rows), a.server.explain(err)
 }
 
-// Waits are the sessions', and those that InnoDB adds up itself.
+// Waits returns the waits of sessions, and the sums that InnoDB keeps itself.
 func (a questions) Waits(ctx context.Context) (all []filewise.Counter, err error) {
 	if a.server.on("performance_schema") {
 		if all, err = dialect.SessionWaits(ctx, a.server.db); err != nil {
@@ -87,7 +87,7 @@ func (a questions) Waits(ctx context.Context) (all []filewise.Counter, err error
 	return all, a.server.explain(err)
 }
 
-// Remedy: rights are the usual reason (ER_SPECIFIC_ACCESS_DENIED, ER_TABLEACCESS_DENIED,
+// Remedy returns how to grant rights, whose lack is the usual reason (ER_SPECIFIC_ACCESS_DENIED, ER_TABLEACCESS_DENIED,
 // ER_DBACCESS_DENIED).
 func (a questions) Remedy(err error) string {
 	switch n, _ := dialect.Number(err); n {
@@ -99,7 +99,7 @@ func (a questions) Remedy(err error) string {
 	return ""
 }
 
-// withoutPath returns a target whose URL names no database, for what looks at one without being in it.
+// withoutPath returns a target whose URL names no database, to examine a database without making it the current one.
 func withoutPath(t filewise.Target) filewise.Target {
 	address := *t.Address
 	address.Path, t.Address = "", &address

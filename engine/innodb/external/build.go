@@ -16,14 +16,14 @@ import (
 	"filewise/internal/mark"
 )
 
-// build is one database of Filewise's on the server. It is an dialect.Host.
+// build is one of Filewise's databases on the server. It implements dialect.Host.
 type build struct {
 	server   *server
 	name     string
 	design   *dialect.Design
 	steps    script.Steps
 	control  *sql.DB        // with the database as the current one
-	hold     *external.Held // the database's name, as long as it is in use
+	hold     *external.Held // locks the database's name as long as it is in use
 	worked   atomic.Bool
 	extended atomic.Bool
 
@@ -31,7 +31,7 @@ type build struct {
 	dropped bool
 }
 
-// build makes a database under a name that no run has used.
+// build creates a database under a name that no run has used.
 func (s *server) build(ctx context.Context, l filewise.Layout, p filewise.Program) (*build, error) {
 	name := mark.NewName()
 	g, err := newDesign(s.product, s.target, l, p, name, s.pageSize())
@@ -49,9 +49,8 @@ func (s *server) build(ctx context.Context, l filewise.Layout, p filewise.Progra
 		return nil, context.Cause(ctx)
 	}
 	b := &build{server: s, name: name, design: g, steps: all}
-	b.worked.Store(p.Custom != nil) // whose set-up may have filled the files already
-	// The lock comes first and goes last: a database whose name is not locked
-	// belongs to no living run.
+	b.worked.Store(p.Custom != nil) // the set-up of custom SQL may have filled the files already
+	// The lock is taken first and released last. So a database whose name is not locked belongs to no living run.
 	if b.hold, err = external.Hold(ctx, s.claim(name)); err != nil {
 		return nil, s.explain(err)
 	}
@@ -70,7 +69,7 @@ func (s *server) build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	return b, nil
 }
 
-// cause is the context's error if that is why err came about.
+// cause returns the context's cause if it brought about err, else err.
 func cause(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return errors.Join(context.Cause(ctx), err)
@@ -78,7 +77,7 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// able refuses what the server, as it is set up and for this account, cannot do.
+// able returns an error if the server's set-up or the account does not allow the layout.
 func (s *server) able(l filewise.Layout) error {
 	if missing := s.rights.missing(needed); len(missing) > 0 {
 		return filewise.Errorf(filewise.CodePreflight, s.grant(missing, ours), "the account %s lacks rights on databases of Filewise's: %s",
@@ -92,7 +91,7 @@ func (s *server) able(l filewise.Layout) error {
 	return s.checkDirectories(directories(s.target, l))
 }
 
-// Link returns the server. Only asking it shows whether it lives.
+// Link returns the server. Whether it lives shows only when it is queried.
 func (b *build) Link() (dialect.Link, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,14 +101,13 @@ func (b *build) Link() (dialect.Link, error) {
 	return dialect.Link{Control: b.control, Explain: b.server.explain, Alive: func() error { return nil }}, nil
 }
 
-// Pool opens the connection of a session.
+// Pool returns a pool for a session's connection.
 func (b *build) Pool() *sql.DB { return b.server.pool(b.name, 1) }
 
-// Touched: the files may have grown.
+// Touched records that the files may have grown.
 func (b *build) Touched() { b.worked.Store(true) }
 
-// Drop drops the database, if it carries the mark at this moment. Twice is
-// harmless.
+// Drop drops the database if it still carries the mark. Calling Drop twice is harmless.
 func (b *build) Drop(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -124,15 +122,14 @@ func (b *build) Drop(ctx context.Context) error {
 	}
 	b.dropped = true
 	b.server.builds.Remove(b)
-	_ = b.hold.Release() // one that was lost has protected nothing that is still there
+	_ = b.hold.Release() // if the lock was lost, there is nothing left that it protects
 	if err := b.control.Close(); err != nil {
 		return fmt.Errorf("disconnecting from %s: %w", b.name, err)
 	}
 	return nil
 }
 
-// Extend spreads the tables over all files of the layout. Of the arm that stays
-// as it is, nothing changes.
+// Extend spreads the tables over all files of the layout. In the arm whose files stay untouched, it changes nothing.
 func (b *build) Extend(ctx context.Context) error {
 	link, err := b.Link()
 	if err != nil {
@@ -150,11 +147,11 @@ func (b *build) Extend(ctx context.Context) error {
 	return nil
 }
 
-// databaseRoom holds what a database takes in addition to its rows, on each volume: undo, the
-// redo log as far as it grows, temporary tables.
+// databaseRoom is the space that a database takes on each volume in addition to its rows: undo, growth of the redo log,
+// temporary tables.
 const databaseRoom = 32 * dialect.MiB
 
-// Script describes what a build would create and execute. It connects to nothing.
+// Script describes what a build would create and execute. It does not connect.
 func (d Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
 	if t.Address == nil {
 		return filewise.Script{}, filewise.Errorf(filewise.CodeInternal, "", "a target without an address")
@@ -173,7 +170,7 @@ func (d Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program)
 	return filewise.Script{Files: dialect.Asked(g.All()), Warnings: g.Warnings, Space: space(g), Steps: all.Plan(nil)}, err
 }
 
-// steps returns the steps of a trial, on a database that is marked with a text.
+// steps returns the steps of a trial on a database marked with text.
 func steps(g *dialect.Design, text string) (script.Steps, error) {
 	on := g.Target.Address.String()
 	w := g.Writer(on)
@@ -189,8 +186,8 @@ func steps(g *dialect.Design, text string) (script.Steps, error) {
 	return w.Steps()
 }
 
-// space returns the room on each volume: the layout's size, or the work's if that
-// is more. A rebuild holds the data twice for a while.
+// space returns the space needed on each volume: the layout's size, or the work's if that is more. A rebuild holds the
+// data twice for a while.
 func space(g *dialect.Design) map[string]int64 {
 	space := map[string]int64{}
 	need := int64(0)

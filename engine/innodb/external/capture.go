@@ -16,7 +16,7 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// Watch opens a database of the user's, for reading only.
+// Watch opens a user's database, for reading only.
 func (d Engine) Watch(ctx context.Context, t filewise.Target, database string) (filewise.Watcher, error) {
 	ctx, cancel := context.WithTimeout(ctx, 4*filewise.AskPatience)
 	defer cancel()
@@ -34,10 +34,10 @@ func (d Engine) Watch(ctx context.Context, t filewise.Target, database string) (
 type watcher struct {
 	*server
 	database string
-	in       *sql.DB           // in the database; db is in none, so that what it asks is not counted there
-	foreign  map[string]string // a foreign key of each table that has one, or is referred to. Nil means not read
+	in       *sql.DB           // in the database; db is in none, so that its queries are not counted there
+	foreign  map[string]string // a foreign key of each table that has one or is referred to; nil if not read
 	unread   error             // why they could not be read
-	listed   []string          // names of the tables. Nil means not read
+	listed   []string          // names of the tables; nil if not read
 }
 
 func (w *watcher) Server() string { return w.product.Title + " " + w.version }
@@ -61,7 +61,7 @@ const readDigests = `
 SELECT COALESCE(DIGEST, ''), COALESCE(DIGEST_TEXT, ''), COUNT_STAR, SUM_TIMER_WAIT, SUM_ROWS_SENT
   FROM performance_schema.events_statements_summary_by_digest WHERE SCHEMA_NAME = ? OR DIGEST IS NULL`
 
-// Counted reads the digests of performance_schema.
+// Counted reads the digests in performance_schema.
 func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, error) {
 	if !w.on("performance_schema") {
 		return nil, filewise.Errorf(filewise.CodeUsage, "set performance_schema = ON and restart the server"+byLog,
@@ -95,7 +95,7 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 	}
 	if len(all) > 0 {
 		w.sampled(ctx, all)
-		_ = w.named(ctx, all) // a statement whose names stay as the digest has them is left out by itself if they are wrong
+		_ = w.named(ctx, all) // if it fails, a statement whose names stay wrong is left out later
 		return w.outer(ctx, all), nil
 	}
 	var enabled string
@@ -116,7 +116,7 @@ func (w *watcher) Sessions(ctx context.Context) (active, connected int, err erro
 	return active, max(connected-w.in.Stats().OpenConnections, 0), w.explain(err)
 }
 
-// Shape has the server prepare a statement with its values taken out.
+// Shape has the server prepare a statement whose values are taken out.
 func (w *watcher) Shape(ctx context.Context, statement string, constants []string) (filewise.Shape, error) {
 	ctx, cancel := context.WithTimeout(ctx, filewise.AskPatience)
 	defer cancel()
@@ -135,7 +135,7 @@ func (w *watcher) Shape(ctx context.Context, statement string, constants []strin
 	}
 	s.Keep(constants)
 	st, err := w.in.PrepareContext(ctx, parameters(s))
-	if n, _ := dialect.Number(err); writing(n) { // which it reports before it looks for what is named
+	if n, _ := dialect.Number(err); writing(n) { // the server reports it before it looks for named objects
 		return s, w.explain(w.exists(ctx, s))
 	}
 	if err != nil {
@@ -145,7 +145,8 @@ func (w *watcher) Shape(ctx context.Context, statement string, constants []strin
 	return s, nil
 }
 
-// parameters returns a statement with ? in the place of its values, except for literals: a path behind ->> can be nothing else.
+// parameters returns a statement with ? in place of its values. Literals stay, because only they are allowed in some
+// places, such as a path behind ->>.
 func parameters(s filewise.Shape) string {
 	var b strings.Builder
 	for i, v := range s.Values {
@@ -156,12 +157,12 @@ func parameters(s filewise.Shape) string {
 
 var geometry = regexp.MustCompile(`(?i)From(Text|WKB|GeoJSON)\b`)
 
-// writing shows that a statement was refused because it writes: ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION,
-// or the account has no right to, ER_TABLEACCESS_DENIED, ER_COLUMNACCESS_DENIED.
+// writing reports whether a statement was refused because it writes: ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION. Or the
+// account lacks the right to write: ER_TABLEACCESS_DENIED, ER_COLUMNACCESS_DENIED.
 func writing(n uint16) bool { return n == 1792 || n == 1142 || n == 1143 }
 
-// Table reports a table and its columns: by the catalogue, the ends of indexes, and a few
-// rows from both ends of the table.
+// Table returns facts about a table and its columns. It reads the catalogue, the ends of indexes, and a few rows from
+// both ends of the table.
 func (w *watcher) Table(ctx context.Context, name string, withhold func(string) bool) (filewise.TableFacts, error) {
 	t, err := w.table(ctx, name)
 	if err != nil {
@@ -171,7 +172,7 @@ func (w *watcher) Table(ctx context.Context, name string, withhold func(string) 
 		c := &t.Columns[i]
 		limited, cancel := context.WithTimeout(ctx, time.Second)
 		if err := w.sample(limited, t, c, withhold(c.Name)); err != nil {
-			c.Low, c.High, c.Common, c.Shares, c.Distinct, c.Width = "", "", nil, nil, 0, 0 // no right, no time
+			c.Low, c.High, c.Common, c.Shares, c.Distinct, c.Width = "", "", nil, nil, 0, 0 // no right, or no time
 		}
 		if c.Closed && len(c.Common) == 0 {
 			c.Common = labels(c.Said)
@@ -239,7 +240,7 @@ func (w *watcher) table(ctx context.Context, name string) (filewise.TableFacts, 
 		return t, err
 	}
 	switch constraint, err := w.foreignKey(ctx, name); {
-	case err != nil: // what else is known of the table is worth having
+	case err != nil: // the other facts about the table are still useful
 		t.Whole = "its foreign keys could not be read: " + w.explain(err).Error()
 	case constraint != "":
 		t.Whole = "it has part in the foreign key " + constraint + ", and InnoDB has none on partitions"
@@ -247,7 +248,7 @@ func (w *watcher) table(ctx context.Context, name string) (filewise.TableFacts, 
 	return t, nil
 }
 
-// foreignKey returns a foreign key of the database that a table has part in, or empty. All are read once.
+// foreignKey returns a foreign key of the database in which a table takes part, or "". It reads all of them once.
 func (w *watcher) foreignKey(ctx context.Context, table string) (string, error) {
 	if w.foreign == nil && w.unread == nil {
 		all := map[string]string{}
@@ -269,7 +270,7 @@ func (w *watcher) foreignKey(ctx context.Context, table string) (string, error) 
 	return w.foreign[table], w.unread
 }
 
-// checks notes which columns a CHECK names. MariaDB's JSON is a text with a CHECK that it is valid.
+// checks records which columns a CHECK names. MariaDB's JSON is a text with a CHECK that it is valid.
 func (w *watcher) checks(ctx context.Context, t *filewise.TableFacts, kind string) error {
 	if kind != "BASE TABLE" {
 		return nil
@@ -290,7 +291,7 @@ func (w *watcher) checks(ctx context.Context, t *filewise.TableFacts, kind strin
 	return err
 }
 
-// labels returns the labels of an ENUM or a SET, by its type.
+// labels returns the labels of an ENUM or a SET, given its type.
 func labels(said string) (all []string) {
 	for _, m := range label.FindAllStringSubmatch(said, -1) {
 		all = append(all, strings.ReplaceAll(m[1], "''", "'"))
@@ -300,7 +301,7 @@ func labels(said string) (all []string) {
 
 var label = regexp.MustCompile(`'((?:[^']|'')*)'`)
 
-// parents are the tables that hold the values of columns by foreign keys.
+// parents records the tables that hold the values of columns with foreign keys.
 func (w *watcher) parents(ctx context.Context, t *filewise.TableFacts) error {
 	type single struct{ table, column string }
 	of := map[string]single{}
@@ -333,7 +334,7 @@ func (w *watcher) parents(ctx context.Context, t *filewise.TableFacts) error {
 	return err
 }
 
-// keys are the primary key, and what a unique key means for new rows and for partitions.
+// keys records the primary key, and what unique keys mean for new rows and for partitions.
 func (w *watcher) keys(ctx context.Context, t *filewise.TableFacts) error {
 	unique := map[string][]string{}
 	err := dialect.Each(ctx, w.db, func(scan dialect.Scan) error {
@@ -379,14 +380,13 @@ var kinds = customsql.Kinds{filewise.TypeWhole: "tinyint smallint mediumint int 
 	filewise.TypeText: "char varchar tinytext text mediumtext longtext enum set binary varbinary tinyblob blob mediumblob longblob",
 	filewise.TypeUUID: "uuid", filewise.TypeTime: "date datetime timestamp", filewise.TypeJSON: "json"}
 
-// rawBytes are the types of which no value is requested: none can stand in a study, and it can be a token.
+// rawBytes matches types whose values are never read. Such values cannot be written in a study, and can be tokens.
 var rawBytes = regexp.MustCompile(`binary|blob`)
 
-// sampled sets how many rows of each end of a table are looked at, and common how many of
-// its values are reported.
+// sampled is how many rows are read at each end of a table, and common how many of their values are reported.
 const sampled, common = 5000, 50
 
-// sample asks for a column's range, lengths and frequencies; withheld, for lengths alone.
+// sample reads a column's range, lengths and frequencies. If withheld, it reads only lengths.
 func (w *watcher) sample(ctx context.Context, t filewise.TableFacts, c *filewise.ColumnFacts, withheld bool) error {
 	column, table := dialect.Ident(c.Name), dialect.Ident(w.database)+"."+dialect.Ident(t.Name)
 	rows := fmt.Sprintf("(SELECT %s AS filewise_v FROM %s LIMIT %d) s", column, table, 2*sampled)
@@ -423,7 +423,7 @@ func (w *watcher) sample(ctx context.Context, t filewise.TableFacts, c *filewise
 	switch {
 	case len(c.Common) <= common:
 		c.Distinct = float64(len(c.Common))
-	case n*20 >= sum/common: // the values are about as frequent as each other
+	case n*20 >= sum/common: // all values are about equally frequent
 		c.Common, c.Shares = c.Common[:common], c.Shares[:common]
 	}
 	return err

@@ -11,14 +11,15 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// inTable is a table's name that a digest gives as a keyword.
+// inTable matches the name of a table that a digest shows as a keyword.
 var inTable = regexp.MustCompile(`\b(FROM|JOIN|INTO|UPDATE) ([A-Z][A-Z0-9_]*)\b`)
 
-// unit is one of time in MariaDB's digests: INTERVAL ? SQL_TSI_DAY, which only TIMESTAMPADD takes, stands for INTERVAL ? DAY.
+// unit matches a unit of time in MariaDB's digests. A digest has INTERVAL ? SQL_TSI_DAY, which only TIMESTAMPADD
+// accepts, for INTERVAL ? DAY.
 var unit = regexp.MustCompile(`\bSQL_TSI_([A-Z]+)\b`)
 
-// named gives names in digests as statements have them: a digest has a table `status`, whose name is a keyword,
-// as STATUS, which is another table where case counts; and MySQL's does not double the backticks in a name.
+// named restores names in digests. If a table's name is a keyword, as in `status`, a digest shows STATUS, which is
+// another table where case counts. MySQL's digests also do not double the backticks in a name.
 func (w *watcher) named(ctx context.Context, all []filewise.CountedStatement) error {
 	tables, err := w.tables(ctx)
 	if err != nil {
@@ -37,9 +38,9 @@ func (w *watcher) named(ctx context.Context, all []filewise.CountedStatement) er
 		}
 	}
 	for _, t := range tables {
-		capitals[t] = t // one that has capitals is meant as it is
+		capitals[t] = t // a name with capitals is meant as it is
 	}
-	slices.SortFunc(ticked, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // one may be in another
+	slices.SortFunc(ticked, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // one name can contain another
 	for i := range all {
 		for _, name := range ticked {
 			all[i].Text = strings.ReplaceAll(all[i].Text, "`"+name+"`", dialect.Ident(name))
@@ -55,14 +56,14 @@ func (w *watcher) named(ctx context.Context, all []filewise.CountedStatement) er
 	return nil
 }
 
-// doubtful is a digest that leaves out values in two places.
+// doubtful matches a digest that leaves out values in two places.
 var doubtful = regexp.MustCompile(`(?s), \.\.\. .*, \.\.\.`)
 
 const readSample = "SELECT COALESCE(QUERY_SAMPLE_TEXT, '') FROM performance_schema.events_statements_summary_by_digest " +
 	"WHERE SCHEMA_NAME = ? AND DIGEST = ?"
 
-// sampled takes, in the place of a digest that leaves out values in two places, a statement that the server keeps of it:
-// that describes how many there were in each. MariaDB keeps none, nor one that is cut.
+// sampled replaces a digest that leaves out values in two places by a full statement that the server has stored for it.
+// The statement shows how many values there were. MariaDB stores none, and a truncated one is not used.
 func (w *watcher) sampled(ctx context.Context, all []filewise.CountedStatement) {
 	if w.product != dialect.MySQL {
 		return
@@ -85,14 +86,15 @@ func (w *watcher) sampled(ctx context.Context, all []filewise.CountedStatement) 
 const readBodies = "SELECT ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = ? UNION ALL " +
 	"SELECT COALESCE(ROUTINE_DEFINITION, '') FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = ?"
 
-// shortest holds what a digest has at least that is looked for in routines: BEGIN stands in most.
+// shortest is the minimum length of a digest that is searched for in routines. Shorter ones, such as BEGIN, occur in
+// most routines.
 const shortest = 20
 
-// outer leaves out what triggers and routines execute, which is within the time of the statements that call them. A digest
-// of it has their variables' names.
+// outer leaves out statements that triggers and routines execute, because the time of the calling statements includes
+// them. Their digests contain the routines' variable names.
 func (w *watcher) outer(ctx context.Context, all []filewise.CountedStatement) []filewise.CountedStatement {
 	bodies, err := dialect.Column(ctx, w.db, readBodies, w.database, w.database)
-	if err != nil { // they are left out by themselves: no server prepares variables
+	if err != nil { // such statements drop out later: no server prepares variables
 		return all
 	}
 	for i, text := range bodies {
@@ -104,7 +106,7 @@ func (w *watcher) outer(ctx context.Context, all []filewise.CountedStatement) []
 	})
 }
 
-// tight returns a text without what a digest writes in another way.
+// tight returns a text without what a digest writes differently.
 func tight(text string) string {
 	return strings.ToLower(strings.NewReplacer(" ", "", "\t", "", "\n", "", "\r", "", "`", "").Replace(text))
 }

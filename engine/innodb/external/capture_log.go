@@ -15,7 +15,7 @@ import (
 	"filewise/engine/internal/dumpfile"
 )
 
-// commands holds the commands of the general log that are known without a time before them.
+// commands holds the general log's commands that are recognized without a time before them.
 var commands = map[string]bool{}
 
 func init() {
@@ -26,11 +26,11 @@ func init() {
 	}
 }
 
-// timed holds what stands before the first tab, and a command: with a time any command is known.
+// timed matches a time, a tab and a command. After a time any command is recognized.
 var timed = regexp.MustCompile(`^(?:\d{6} [ \d]\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+)\t[A-Z][A-Za-z_ ]*$`)
 
-// generalLine reads a line of the general log: time, session, command, text. MariaDB leaves the time out if it is
-// the same as in the line before.
+// generalLine reads a line of the general log: time, session, command, text. MariaDB leaves the time out if it equals
+// that of the line before.
 func generalLine(line string) (at, session, command, text string, ok bool) {
 	at, rest, ok := strings.Cut(line, "\t")
 	if !ok {
@@ -45,7 +45,7 @@ func generalLine(line string) (at, session, command, text string, ok bool) {
 	return at, rest[:n], command, text, commands[command] || timed.MatchString(at+"\t"+command)
 }
 
-// digits returns how many a text begins with.
+// digits returns how many digits a text begins with.
 func digits(text string) (n int) {
 	for n < len(text) && text[n] >= '0' && text[n] <= '9' {
 		n++
@@ -53,25 +53,26 @@ func digits(text string) (n int) {
 	return n
 }
 
-// A server's head, at a log's begin and wherever it has started or opened the log again, has lines of three kinds.
+// A server writes a head of three kinds of lines at a log's beginning, and whenever it starts or reopens the log.
 var (
 	headFirst = regexp.MustCompile(`(?:mysqld|mariadbd)\S*, Version: `)
 	headNext  = regexp.MustCompile(`^(?:Tcp port: |TCP Port: |Time\s+Id\s+Command\s+Argument)`)
-	// slowBegin begins the head of a slow log's statement: other lines with # can be comments of the one before.
+	// slowBegin matches the beginning of a statement's head in a slow log. Other lines with # can be comments of the
+	// statement before.
 	slowBegin = regexp.MustCompile(`^# (?:Time|User@Host|Thread_id|Query_time|administrator command): `)
 	slowSet   = regexp.MustCompile(`^SET (?:\w+=\d+,)*timestamp=[\d.]+;`)
 )
 
 var (
 	connectedTo = regexp.MustCompile(`^\S+@\S* (?:as \S+ )?on (\S+)? ?using`)
-	// inRoutine is of a statement within a function, which MariaDB logs next to the one that calls it.
+	// inRoutine matches a statement within a function. MariaDB logs it next to the statement that calls the function.
 	inRoutine = regexp.MustCompile(`\bNAME_CONST\('`)
-	// executes is SQL's own EXECUTE, behind which the server writes a further line, with the statement and its values.
+	// executes matches SQL's own EXECUTE. The server writes another line after it, with the statement and its values.
 	executes    = regexp.MustCompile(`(?i)^\s*EXECUTE\s`)
 	useDatabase = regexp.MustCompile("(?i)^use `?([^`;]+)`?;?$")
 )
 
-// ReadLog reads a general or a slow log, whichever it is.
+// ReadLog reads a general log or a slow log, and calls each for every statement of the database.
 func (d Engine) ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
 	l := &log{wanted: database, databases: map[string]string{}}
 	t := dialect.CustomRules.Teller(false, each)
@@ -108,21 +109,21 @@ func wrongLog(err error) error {
 		"this is no general and no slow log: %w", err)
 }
 
-// log holds what has been read of a log.
+// log holds the state of reading one log.
 type log struct {
 	wanted    string
 	each      func(filewise.LoggedStatement)
-	databases map[string]string // of sessions
+	databases map[string]string // by session
 	session   string
 	seconds   float64
-	at        time.Time // of the last line that has it
-	text      []string  // lines of the statement
-	bytes     int       // of these
-	slow      bool      // the lines are of a slow log
+	at        time.Time // from the last line that has a time
+	text      []string  // lines of the current statement
+	bytes     int       // their length in bytes
+	slow      bool      // the lines come from a slow log
 	known     bool
-	head      bool // the line before is of the server's head
+	head      bool // the line before belongs to a server's head
 	seen      customsql.Seen
-	// current is the database of a slow log's statement, which is named where it changes.
+	// current is the database of a slow log's statement. The log names it only when it changes.
 	current string
 	told    bool
 }
@@ -166,7 +167,7 @@ func (l *log) line(line string) {
 	}
 }
 
-// used returns the database that a statement turns to.
+// used returns the database that a USE statement selects.
 func used(text string) (name string, is bool) {
 	if len(text) < 4 || text[3] != ' ' || !strings.EqualFold(text[:3], "use") {
 		return "", false
@@ -203,7 +204,7 @@ func (l *log) slowHead(line string) {
 	}
 }
 
-// command takes a line of the general log.
+// command handles a line of the general log.
 func (l *log) command(what, text string) {
 	switch what {
 	case "Connect":
@@ -235,7 +236,7 @@ func (l *log) left() {
 	}
 }
 
-// end passes the statement that has been read.
+// end passes on the statement that was read.
 func (l *log) end() {
 	text := strings.TrimSpace(strings.Join(l.text, "\n"))
 	clear(l.text)

@@ -9,11 +9,11 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// zeroDates are modes that forbid dates of zeros.
+// zeroDates lists the modes that forbid zero dates.
 var zeroDates = []string{"NO_ZERO_DATE", "NO_ZERO_IN_DATE"}
 
-// Settings returns the modes of SQL that decide which values are taken, and whether names of tables are folded. A database of which
-// columns have dates of zeros by default is used without the modes that forbid it, whatever the server's are.
+// Settings returns the SQL modes that decide which values are accepted, and whether names of tables are folded. If
+// columns have zero dates as defaults, the modes that forbid these are left out.
 func (w *watcher) Settings(ctx context.Context, sessions map[string]string) (map[string]string, error) {
 	mode, own := sessions["sql_mode"]
 	if !own {
@@ -28,7 +28,7 @@ func (w *watcher) Settings(ctx context.Context, sessions map[string]string) (map
 		return nil, w.explain(err)
 	}
 	modes = slices.DeleteFunc(modes, func(mode string) bool {
-		return !dialect.Harmless(mode) || mode == "NO_AUTO_CREATE_USER" || // which MySQL 8 has no more
+		return !dialect.Harmless(mode) || mode == "NO_AUTO_CREATE_USER" || // MySQL 8 no longer has it
 			len(zero) > 0 && !own && slices.Contains(zeroDates, mode)
 	})
 	all := map[string]string{"sql_mode": strings.Join(modes, ",")}
@@ -41,13 +41,13 @@ func (w *watcher) Settings(ctx context.Context, sessions map[string]string) (map
 	return all, nil
 }
 
-// folds shows that names of tables are the same whatever their case.
+// folds reports whether names of tables are case-insensitive.
 func (w *watcher) folds() bool {
 	v, ok := w.vars["lower_case_table_names"]
 	return ok && v != "0"
 }
 
-// tables returns the names of the database's, which are read once.
+// tables returns the names of the database's tables. It reads them once.
 func (w *watcher) tables(ctx context.Context) (_ []string, err error) {
 	if w.listed == nil {
 		w.listed, err = dialect.Column(ctx, w.db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ?", w.database)
@@ -55,7 +55,7 @@ func (w *watcher) tables(ctx context.Context) (_ []string, err error) {
 	return w.listed, err
 }
 
-// fold gives a statement's tables the names that the catalogue has.
+// fold replaces the names of a statement's tables by the names in the catalogue.
 func (w *watcher) fold(ctx context.Context, s *filewise.Shape) error {
 	if !w.folds() {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// missing holds the numbers of errors that show that something a statement names is not there.
+// missing lists the errors that show that an object named in a statement does not exist.
 var missing = []uint16{1054, 1146, 1305} // ER_BAD_FIELD_ERROR, ER_NO_SUCH_TABLE, ER_SP_DOES_NOT_EXIST
 
 var (
@@ -19,8 +19,8 @@ var (
 	selects = regexp.MustCompile(`(?is)^\s*(?:INSERT|REPLACE)\b[^?]*?\bINTO\b[^?]*?\b(SELECT\b.*)$`)
 )
 
-// exists reports whether what a statement that writes names is there. A session that cannot write refuses such a statement before
-// it looks: in its place queries are prepared, of its tables and columns and of what it reads.
+// exists returns an error if an object named in a writing statement is missing. A session that cannot write refuses
+// such a statement first. So queries are prepared in its place: of its tables and columns, and of what it reads.
 func (w *watcher) exists(ctx context.Context, s filewise.Shape) error {
 	columns := map[string][]string{}
 	for _, t := range s.Tables {
@@ -62,7 +62,8 @@ func (w *watcher) exists(ctx context.Context, s filewise.Shape) error {
 	return nil
 }
 
-// prepared reports what a query names and is not there; what else is wrong with it, it reports for a query and not for the statement.
+// prepared returns an error only if an object named in a query is missing. Other errors concern the query and not the
+// statement.
 func (w *watcher) prepared(ctx context.Context, query string) error {
 	st, err := w.in.PrepareContext(ctx, query)
 	if n, _ := dialect.Number(err); slices.Contains(missing, n) {
@@ -74,7 +75,7 @@ func (w *watcher) prepared(ctx context.Context, query string) error {
 	return context.Cause(ctx)
 }
 
-// tablePath returns a table's name, with its database or without, as SQL has it.
+// tablePath returns a table's name, with or without its database, quoted for SQL.
 func tablePath(name string) string {
 	if of, table, ok := strings.Cut(name, "."); ok {
 		return dialect.Ident(of) + "." + dialect.Ident(table)

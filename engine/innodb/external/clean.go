@@ -14,13 +14,12 @@ import (
 
 const kindDatabase = "database"
 
-// Leftovers lists the databases that carry the mark, or that a run was killed
-// before marking.
+// Leftovers lists the databases that carry the mark, or that a killed run had not marked yet.
 func (s *server) Leftovers(ctx context.Context) ([]filewise.Leftover, error) {
 	return external.Leftovers(ctx, catalogue{s})
 }
 
-// Remove drops a leftover, once nothing uses it and its mark is read again.
+// Remove drops a leftover if nothing uses it. It reads the mark again first.
 func (s *server) Remove(ctx context.Context, l filewise.Leftover) error {
 	if l.Kind != kindDatabase {
 		return filewise.Errorf(filewise.CodeInternal, "", "%s %q is no leftover of Filewise on %s", l.Kind, l.Name, s.product.Title)
@@ -28,7 +27,7 @@ func (s *server) Remove(ctx context.Context, l filewise.Leftover) error {
 	return external.Remove(ctx, catalogue{s}, l)
 }
 
-// catalogue holds the server's databases. It implements external.Catalogue.
+// catalogue accesses the server's databases. It implements external.Catalogue.
 type catalogue struct{ *server }
 
 // Names lists the databases with Filewise's names.
@@ -40,7 +39,7 @@ func (c catalogue) Names(ctx context.Context) ([]external.Name, error) {
 	return all, c.explain(err)
 }
 
-// Look looks at a database.
+// Look examines a database.
 func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object, ok bool, err error) {
 	st, err := c.look(ctx, c.db, n.Name)
 	if err != nil || !st.exists {
@@ -52,10 +51,9 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object
 	return o, true, c.explain(err)
 }
 
-// used reports by whom a database is used: its run lives, on whatever host, or a
-// session works in it. A living run holds the lock of the database's name from
-// before its creation until after its drop. Of a maker that has died here, sessions
-// that still stand do not count.
+// used reports who uses a database: its living run, on whatever host, or a session that works in it. A living run holds
+// the lock of the database's name from before its creation until after its drop. If the run died on this host, its
+// remaining sessions do not count.
 func (c catalogue) used(ctx context.Context, name string, died bool) (string, error) {
 	var holder sql.NullString
 	if err := c.db.QueryRowContext(ctx, "SELECT IS_USED_LOCK(?)", name).Scan(&holder); err != nil {
@@ -81,7 +79,7 @@ func (c catalogue) used(ctx context.Context, name string, died bool) (string, er
 
 const inUse = "its run is connected to the server"
 
-// Drop drops a database while no run can be connected to it.
+// Drop drops a database while it holds the lock of its name, so that no run can be using it.
 func (c catalogue) Drop(ctx context.Context, o external.Object) error {
 	if m, err := mark.Parse(o.Name.Name, o.Mark); err == nil && m.DiedHere() {
 		if err := c.endDead(ctx, o.Name.Name); err != nil {
@@ -95,6 +93,6 @@ func (c catalogue) Drop(ctx context.Context, o external.Object) error {
 		}
 		return c.explain(err)
 	}
-	defer func() { _ = h.Release() }() // one that is lost was the server's to release
+	defer func() { _ = h.Release() }() // if it was lost, the server has released it
 	return c.remove(ctx, o.Name.Name)
 }

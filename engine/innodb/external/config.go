@@ -22,9 +22,8 @@ import (
 	"filewise/internal/exchange"
 )
 
-// config returns the driver's configuration for an address: a struct, never a text
-// that would hold the password. Session variables are set on every connection,
-// so that what is measured does not depend on the server's defaults.
+// config returns the driver's configuration for an address. It is a struct and never a text that would contain the
+// password. Session variables are set on every connection, so that the result does not depend on the server's defaults.
 func (d Engine) config(a filewise.Address) (*mysql.Config, error) {
 	if a.Scheme != d.Name {
 		return nil, filewise.Errorf(filewise.CodeUsage, "use --target "+d.Name+"://…", "the scheme of a target of %s is %s, not %q", d.Name,
@@ -40,7 +39,7 @@ func (d Engine) config(a filewise.Address) (*mysql.Config, error) {
 	}
 	c := mysql.NewConfig()
 	c.User, c.Passwd = a.User, a.Password.Reveal()
-	c.Logger = &mysql.NopLogger{} // its errors come back as errors
+	c.Logger = &mysql.NopLogger{} // errors are returned instead
 	c.InterpolateParams = true
 	c.ConnectionAttributes = "program_name:filewise"
 	c.Params = d.External.Session(d.External.Oldest)
@@ -61,7 +60,7 @@ func (d Engine) config(a filewise.Address) (*mysql.Config, error) {
 	return c, nil
 }
 
-// dialer dials as a URL's options have it.
+// dialer returns a dial function that follows a URL's options.
 func dialer(a filewise.Address) exchange.Dial {
 	dial := dialing
 	if !on(a, optionCompress) {
@@ -73,18 +72,17 @@ func dialer(a filewise.Address) exchange.Dial {
 	return dial
 }
 
-// optionCompress has packets compressed, whose numbers only the driver reads.
+// optionCompress is the option that compresses packets. Only the driver can read the numbers of compressed packets.
 const optionCompress = "compress"
 
 func on(a filewise.Address, option string) (yes bool) {
-	_ = truth(&yes, a.Options[option]) // options.Apply has refused what is neither
+	_ = truth(&yes, a.Options[option]) // options.Apply has refused other values
 	return yes
 }
 
 var dialing = dialect.Dialing(new(net.Dialer).DialContext)
 
-// network sets the server's place: a Unix socket, named as host or by an option,
-// or a host and port.
+// network sets the server's place: a Unix socket, given as the host or by an option, or a host and port.
 func network(c *mysql.Config, a filewise.Address, port int) error {
 	places := map[string]bool{}
 	for _, path := range []string{a.Host, a.Options["host"], a.Options["socket"]} {
@@ -117,9 +115,8 @@ func network(c *mysql.Config, a filewise.Address, port int) error {
 	return nil
 }
 
-// options holds the options of a URL's query. Names are the driver's own (README of
-// go-sql-driver/mysql, “Parameters”); the files of TLS are Filewise's, as the driver takes
-// those from a program only.
+// options describes the options of a URL's query. Names are the driver's own (README of go-sql-driver/mysql,
+// “Parameters”). The options for TLS files are Filewise's, because the driver accepts those only from a program.
 var options = external.Options[mysql.Config]{
 	Driver: "the driver of MySQL and MariaDB", Fold: func(name string) string { return name },
 	Known: map[string]func(*mysql.Config, string) error{
@@ -157,10 +154,10 @@ var options = external.Options[mysql.Config]{
 		"parseTime": decided, "timeTruncate": decided},
 }
 
-// decided is reported of the driver's options that Filewise sets itself.
+// decided is the reason why the driver's options that Filewise sets itself are refused.
 const decided = "it is Filewise's own to decide"
 
-// truth reads what the driver takes for true and false.
+// truth reads the values that the driver accepts for true and false.
 func truth(to *bool, value string) error {
 	if external.Truth(to, value) != nil {
 		return fmt.Errorf("%q is not true or false", value)
@@ -175,18 +172,18 @@ func duration(to *time.Duration, value string) (err error) {
 	return nil
 }
 
-// numbers holds the numbers that a server gave this process's connections, which are
-// not counted as others'. A server that is restarted numbers again, so that one of
-// others' sessions can then be taken for Filewise's and not be counted.
+// numbers holds the numbers that a server gave this process's connections, which are not counted as others'. A
+// restarted server numbers from the start again. Then another user's session can be mistaken for Filewise's, and is not
+// counted.
 type numbers struct {
 	sync.Map
-	left sync.Map // of claims that were given up
+	left sync.Map // numbers of claims that were given up
 }
 
-// opened holds the connections of every server that this process has opened, by its place.
+// opened holds the numbers of all connections that this process has opened, by the server's place.
 var opened sync.Map
 
-// numbersAt returns the connections to a place, whichever target they were opened for.
+// numbersAt returns the numbers of the connections to a place, whichever target opened them.
 func numbersAt(c *mysql.Config) *numbers {
 	o, _ := opened.LoadOrStore(c.Net+" "+c.Addr, &numbers{})
 	return o.(*numbers)
@@ -197,19 +194,19 @@ func (o *numbers) has(id int64) bool {
 	return is
 }
 
-// connector opens connections and notes their numbers.
+// connector opens connections and records their numbers.
 type connector struct {
 	driver.Connector
 	numbers    *numbers
 	compressed bool
-	server     string // in messages
+	server     string // the server's name in messages
 }
 
 // Connect opens a connection.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	keyRefused := false
 	conn, err := c.Connector.Connect(withServerKey(ctx, func() { keyRefused = true }))
-	if keyRefused { // the driver has but closed the connection
+	if keyRefused { // the driver itself only closed the connection
 		err = errServerKey
 	}
 	if err != nil {
@@ -231,7 +228,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// number returns the server's number of a connection.
+// number returns the number that the server gave a connection.
 func number(ctx context.Context, conn driver.Conn) (int64, error) {
 	q, ok := conn.(driver.QueryerContext)
 	if !ok {
@@ -251,9 +248,8 @@ func number(ctx context.Context, conn driver.Conn) (int64, error) {
 	return id.Int64, err
 }
 
-// pool opens up to n connections with a database as the current one. Empty means none. Those
-// without are ended by the server if it hears nothing of them, after this process would
-// have closed them itself.
+// pool returns a pool of up to n connections with a current database; "" means none. Without a database, the server
+// ends a silent connection after this process would have closed it itself.
 func (s *server) pool(database string, n int) *sql.DB {
 	c := s.config.Clone()
 	c.DBName = database

@@ -15,28 +15,28 @@ import (
 )
 
 const (
-	// mostColumns is the limit of both products.
+	// mostColumns is both products' limit on a table's columns.
 	mostColumns = 4096
-	// longestPacket bounds what the driver puts together of the parts of a packet, in bytes.
+	// longestPacket limits the length of a packet that the driver joins from parts, in bytes.
 	longestPacket = 256 << 20
-	fullPacket    = 1<<24 - 1 // bytes; another part follows
-	countBytes    = 9         // of a length-encoded integer
+	fullPacket    = 1<<24 - 1 // bytes; a packet of this length continues in another part
+	countBytes    = 9         // bytes of a length-encoded integer
 )
 
-// countGuard reads the packets of a server as they pass, and ends the connection before the driver makes room for
-// what a hostile one announces: nothing recovers from being out of memory.
+// countGuard inspects a server's packets as they pass. It ends the connection before the driver allocates the memory
+// that a hostile packet announces, because a process cannot recover from being out of memory.
 type countGuard struct {
 	net.Conn
-	head   [headOfPacket + countBytes]byte // of the packet that is being read: length, number, and its first bytes
+	head   [headOfPacket + countBytes]byte // of the current packet: length, number, and its first bytes
 	have   int
-	rest   int  // bytes of it that follow
-	before byte // the first byte of the packet before
-	whole  int  // bytes of the parts before
+	rest   int  // bytes of it still to come
+	before byte // first byte of the packet before
+	whole  int  // bytes of its earlier parts
 	blind  bool // TLS has begun
 	failed error
 }
 
-// counted bounds what connections read. Over TLS they read nothing that this could read: see countedTLS.
+// counted limits what connections read. Over TLS the guard sees only encrypted bytes; see countedTLS.
 func counted(dial exchange.Dial) exchange.Dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
@@ -47,8 +47,9 @@ func counted(dial exchange.Dial) exchange.Dial {
 	}
 }
 
-// countedTLS bounds what a connection of the driver's reads over TLS, which the driver wraps around what it dialled.
-// It has no option for that: the field is set, and TestCounts fails if there is none of that name.
+// countedTLS limits what a driver's connection reads over TLS, which the driver wraps around the dialled connection.
+// The driver has no option for that, so a field is set by reflection. TestCounts fails if there is no field with that
+// name.
 func countedTLS(conn driver.Conn) error {
 	inner := netConn(conn)
 	if inner == nil {
@@ -60,7 +61,7 @@ func countedTLS(conn driver.Conn) error {
 	return nil
 }
 
-// netConn returns what a connection of the driver's reads from, or nil.
+// netConn returns the network connection that a driver's connection reads from, or nil.
 func netConn(conn driver.Conn) *net.Conn {
 	field := reflect.Indirect(reflect.ValueOf(conn)).FieldByName("netConn")
 	if !field.IsValid() || field.Type() != reflect.TypeFor[net.Conn]() {
@@ -69,7 +70,8 @@ func netConn(conn driver.Conn) *net.Conn {
 	return reflect.NewAt(field.Type(), field.Addr().UnsafePointer()).Interface().(*net.Conn)
 }
 
-// ended returns why a guard has ended a connection of the driver's, whose own error shows only that it is invalid.
+// ended returns why a guard has ended a driver's connection. The driver's own error shows only that the connection is
+// invalid.
 func ended(conn driver.Conn) error {
 	inner := netConn(conn)
 	if inner == nil {
@@ -85,7 +87,7 @@ func ended(conn driver.Conn) error {
 	return nil
 }
 
-// SyscallConn is for the driver, which looks whether an idle connection still stands.
+// SyscallConn lets the driver check whether an idle connection still lives.
 func (g *countGuard) SyscallConn() (syscall.RawConn, error) {
 	s, ok := g.Conn.(syscall.Conn)
 	if !ok {
@@ -102,7 +104,7 @@ func (g *countGuard) Write(b []byte) (int, error) {
 	return g.Conn.Write(b)
 }
 
-// Read fails on a number that no server of either product sends.
+// Read returns an error if the server sends a number that neither product sends.
 func (g *countGuard) Read(b []byte) (int, error) {
 	if g.failed != nil {
 		return 0, g.failed
@@ -117,7 +119,7 @@ func (g *countGuard) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// pass reads the heads of packets in what has come.
+// pass inspects the heads of the packets in b.
 func (g *countGuard) pass(b []byte) error {
 	for len(b) > 0 {
 		if g.rest > 0 && g.have == 0 {
@@ -144,7 +146,7 @@ func (g *countGuard) pass(b []byte) error {
 	return nil
 }
 
-// look judges a packet by its first bytes.
+// look checks a packet by its first bytes.
 func (g *countGuard) look(length int) error {
 	first, part := g.head[headOfPacket], g.whole > 0
 	if length == fullPacket {
@@ -160,8 +162,8 @@ func (g *countGuard) look(length int) error {
 	}
 	before := g.before
 	g.before = first
-	// The answer to a command begins with packet 1; another result follows the end of one. A text that begins a row
-	// is no longer than its packet.
+	// The answer to a command begins with packet 1, and another result follows the end of one. A text at the beginning of
+	// a row is no longer than its packet.
 	if g.head[headOfPacket-1] != 1 && before != 0xfe && before != 0 {
 		return nil
 	}

@@ -12,15 +12,14 @@ import (
 
 const usualPage = 16 << 10 // bytes; a plan cannot read the server's own
 
-// newDesign resolves a layout. What cannot be done on an external server is an
-// error that wraps filewise.ErrUnsupported.
+// newDesign resolves a layout. If it cannot be built on an external server, the error wraps filewise.ErrUnsupported.
 func newDesign(p *dialect.Product, t filewise.Target, l filewise.Layout, program filewise.Program, database string,
 	page int64) (*dialect.Design, error) {
 	schema, err := dialect.NewSchema(database, l, program)
 	if err != nil {
 		return nil, err
 	}
-	schema.Cut = true // how the server writes its binary log is its owner's choice
+	schema.Cut = true // the server's owner chooses how its binary log is written
 	schema.Signed = true
 	if err := checkTarget(t); err != nil {
 		return nil, err
@@ -45,8 +44,8 @@ func newDesign(p *dialect.Product, t filewise.Target, l filewise.Layout, program
 	return d, d.CheckGrowth()
 }
 
-// place returns where file i of the layout lies. Paths are as the server names them: relative
-// to its data directory if that is the place.
+// place returns where file i of the layout lies. Paths are as the server names them: relative to its data directory if
+// the file lies there.
 func place(d *dialect.Design, i int, name string) (f dialect.File, directory string) {
 	v := d.Layout.Data.VolumeOf(i, d.Layout.DataVolumes(d.Target.Volumes))
 	base := strings.TrimRight(cmp.Or(v.Dir, "."), "/")
@@ -54,7 +53,7 @@ func place(d *dialect.Design, i int, name string) (f dialect.File, directory str
 	return f, v.Dir
 }
 
-// checkTarget refuses what a target cannot have.
+// checkTarget refuses settings and volumes that an external target cannot have.
 func checkTarget(t filewise.Target) error {
 	if len(t.Volumes) == 0 {
 		return filewise.Errorf(filewise.CodeUsage, "", "there is no volume to place files on")
@@ -103,7 +102,7 @@ func checkLayout(d *dialect.Product, l filewise.Layout, p filewise.Program) erro
 	return nil
 }
 
-// Why an external server does not offer what it does not.
+// Reasons why an external server does not offer a capability.
 const (
 	noTempExternal = "the temporary files of InnoDB are a start-up option of the server (innodb_temp_data_file_path), which Filewise does " +
 		"not change on an external one"
@@ -122,7 +121,7 @@ const (
 // noTemp returns why temporary files cannot be varied.
 func noTemp(p *dialect.Product) string { return cmp.Or(p.NoTemp, noTempExternal) }
 
-// directories returns the places of the layout that are not the server's own.
+// directories returns the directories of the layout, except the server's default place.
 func directories(t filewise.Target, l filewise.Layout) []string {
 	var all []string
 	volumes := l.DataVolumes(t.Volumes)

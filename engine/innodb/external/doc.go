@@ -1,6 +1,5 @@
-// Package external lays databases out on a MySQL or MariaDB server that is the
-// user's, by URL. It creates and drops databases of its own, marked as such, and
-// changes nothing else: no setting of the server, no object that it did not make.
+// Package external lays databases out on a user's MySQL or MariaDB server, reached by URL. It creates and drops
+// databases of its own, which carry a mark. It changes no settings of the server, and nothing that it did not create.
 package external
 
 import (
@@ -8,11 +7,11 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// Engine is a product on servers of others.
+// Engine is a product on servers that Filewise does not manage.
 type Engine struct{ *dialect.Product }
 
-// Port is the usual one of both products.
+// Port is the default port of both products.
 const Port = 3306
 
-// Kinds are the kinds of layout on an external server, the usual one first.
+// Kinds lists the kinds of layout on an external server, the default first.
 var Kinds = []filewise.Kind{filewise.KindPartitions, filewise.KindPerTable}

@@ -14,15 +14,14 @@ import (
 	installed "filewise/engine/internal/server"
 )
 
-// dumpers are the programs that dump a product's databases, the preferred one first.
+// dumpers lists the programs that dump a product's databases, the preferred one first.
 var dumpers = map[string]installed.Binary{
 	"mariadb": {Names: []string{"mariadb-dump", "mysqldump"}, Places: []string{"/usr/bin", "/usr/local/bin"}, Package: "mariadb-client"},
 	"mysql": {Names: []string{"mysqldump"}, Places: []string{"/usr/local/mysql/bin", "/usr/bin", "/usr/local/bin"},
 		Remedy: "install MySQL's mysqldump"},
 }
 
-// Dump writes a dump of the database that the address names, in one transaction that only
-// reads.
+// Dump writes a dump of the address's database, in one read-only transaction.
 func (d Engine) Dump(ctx context.Context, t filewise.Target, to io.Writer) error {
 	program, err := dumpers[d.Name].Find("")
 	if err != nil {
@@ -41,7 +40,7 @@ func (d Engine) Dump(ctx context.Context, t filewise.Target, to io.Writer) error
 			t.Address.Path})...)
 }
 
-// clientPlace returns how the servers' own programs come to an address, except for TLS.
+// clientPlace returns the arguments with which the servers' own programs connect to an address, except for TLS.
 func (d Engine) clientPlace(a filewise.Address) ([]string, error) {
 	c := mysql.NewConfig()
 	if err := network(c, a, Port); err != nil {
@@ -54,7 +53,7 @@ func (d Engine) clientPlace(a filewise.Address) ([]string, error) {
 	return []string{"--user=" + a.User, "--protocol=tcp", "--host=" + host, "--port=" + port}, err
 }
 
-// dumpTLS returns the options of TLS as the product's program takes them.
+// dumpTLS returns the TLS options in the form of the product's program.
 func (d Engine) dumpTLS(given map[string]string) (args []string, err error) {
 	for option, flag := range map[string]string{optionCA: "--ssl-ca=", optionCert: "--ssl-cert=", optionKey: "--ssl-key="} {
 		if given[option] != "" {

@@ -13,8 +13,7 @@ import (
 	"filewise/engine/internal/external"
 )
 
-// Examine looks at everything that decides whether the demand can be met, and
-// at what will distort the result. It reads only.
+// Examine checks all that decides whether the demand can be met, and what will distort the result. It only reads.
 func (s *server) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
 	e := &examination{Examination: external.Examination{Demand: d}, server: s}
 	var err error
@@ -50,7 +49,7 @@ type examination struct {
 	status map[string]string
 }
 
-// number64 returns a variable or status as a number. Absent means −1.
+// number64 returns a variable or status as a number, or −1 if it is absent.
 func number64(all map[string]string, name string) int64 {
 	n, err := strconv.ParseInt(all[name], 10, 64)
 	if err != nil {
@@ -79,7 +78,7 @@ func (e *examination) rightsHeld() {
 	}
 }
 
-// writable: a server that takes no writes cannot be measured.
+// writable checks that the server accepts writes, without which it cannot be measured.
 func (e *examination) writable() {
 	for _, name := range []string{"read_only", "super_read_only", "innodb_read_only"} {
 		if e.server.on(name) || strings.HasPrefix(e.server.vars[name], "NO_LOCK") {
@@ -125,8 +124,8 @@ func (e *examination) directories() {
 	e.OK("directories", "%s", "the server puts tables into "+strings.Join(dirs, ", "))
 }
 
-// connections: the workload's and Filewise's own must fit into what is
-// free of the server's limits and the account's.
+// connections checks that the workload's and Filewise's connections fit into what is free of the server's and the
+// account's limits.
 func (e *examination) connections() {
 	s := e.server
 	need := int64(e.Demand.Program.Connections() + 2*controlConnections + 2)
@@ -145,7 +144,7 @@ func (e *examination) connections() {
 	e.OK("connections", "%d are needed; %d of %d are in use", need, max(used, 0), limit)
 }
 
-// packets: the server refuses longer statements, and makes NULL of longer texts.
+// packets checks max_allowed_packet. The server refuses longer statements, and replaces longer texts by NULL.
 func (e *examination) packets() {
 	need := leastPacket + e.Demand.Program.First().OpBytes
 	limit := number64(e.server.vars, "max_allowed_packet")
@@ -157,12 +156,11 @@ func (e *examination) packets() {
 	e.OK("length of statements", "%d bytes are needed; max_allowed_packet is %d", need, limit)
 }
 
-// leastPacket is room for a statement of a hundred rows and for the text that
-// payloads are cut from, except for the one payload more.
+// leastPacket is the size of a statement of a hundred rows, or of the text from which payloads are cut, without one
+// more payload.
 const leastPacket = 256 << 10
 
-// files: a server that cannot keep all files open closes and opens them while it
-// is measured.
+// files checks that the server can keep all files open. Otherwise it closes and opens files while it is measured.
 func (e *examination) files() {
 	most := 0
 	for _, l := range e.Demand.Layouts {

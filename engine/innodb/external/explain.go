@@ -14,7 +14,7 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// remedies holds what to do about errors of the server, by number.
+// remedies lists what to do about errors of the server, by number.
 var remedies = map[uint16]struct {
 	code   filewise.Code
 	remedy string
@@ -47,7 +47,7 @@ var remedies = map[uint16]struct {
 	1205:               {filewise.CodeTrials, "another session of the server holds a lock for long"},          // ER_LOCK_WAIT_TIMEOUT
 }
 
-// explain adds to an error what can be done about it, and hides every secret.
+// explain adds to an error what to do about it, and hides every secret.
 func (s *server) explain(err error) error {
 	err = filewise.HideIn(err, s.target.Address.Hidden()...)
 	if n, ok := dialect.Number(err); ok {
@@ -69,7 +69,7 @@ func (s *server) explain(err error) error {
 	return err
 }
 
-// unreachable explains why the server could not be connected to.
+// unreachable explains why no connection to the server was possible.
 func (s *server) unreachable(err error) error {
 	err = s.explain(err)
 	where := s.target.Address.String()
@@ -82,7 +82,7 @@ func (s *server) unreachable(err error) error {
 	return filewise.Errorf(filewise.CodePreflight, reachRemedy(err), "%s: %w", where, err)
 }
 
-// reachRemedy returns what to do about an error before the server answered.
+// reachRemedy returns what to do about an error that occurred before the server answered.
 func reachRemedy(err error) string {
 	var (
 		signer  x509.UnknownAuthorityError

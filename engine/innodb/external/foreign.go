@@ -6,15 +6,15 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// foreignKey is one with the databases and tables of its ends.
+// foreignKey is a foreign key with the databases and tables of both ends.
 type foreignKey struct {
 	name     string
 	from, to [2]string
 }
 
-// How foreign keys are read. MariaDB opens every table for the views of information_schema, unless one database's are
-// selected by TABLE_SCHEMA: half a millisecond each, also of databases that are not in question. InnoDB's own dictionary is
-// one table, with names like its files', and needs the right PROCESS. MySQL's views are tables of its dictionary.
+// Queries for foreign keys. For the views of information_schema MariaDB opens every table, unless TABLE_SCHEMA selects
+// one database. That takes half a millisecond each, even in other databases. InnoDB's own dictionary is one table, with
+// names like its files', and needs the privilege PROCESS. MySQL's views are tables of its dictionary.
 const (
 	inDictionary = `
 SELECT SUBSTRING(ID, LOCATE('/', ID) + 1),
@@ -31,8 +31,8 @@ SELECT CONSTRAINT_NAME, CONSTRAINT_SCHEMA, TABLE_NAME, UNIQUE_CONSTRAINT_SCHEMA,
   FROM information_schema.REFERENTIAL_CONSTRAINTS`
 )
 
-// foreignKeys returns the server's foreign keys; on MariaDB without the right PROCESS only the databases' own. With an error
-// come the keys that were read.
+// foreignKeys returns the server's foreign keys. On MariaDB without the privilege PROCESS it returns only those inside
+// the databases. If there is an error, it also returns the keys read so far.
 func (s *server) foreignKeys(ctx context.Context, databases ...string) (all []foreignKey, err error) {
 	ask := func(question string, args ...any) error {
 		return dialect.Each(ctx, s.db, func(scan dialect.Scan) error {

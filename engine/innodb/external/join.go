@@ -21,24 +21,24 @@ func (s *server) Join(_ context.Context, l filewise.Layout, p filewise.Program, 
 		return nil, nil, err
 	}
 	b := &build{server: s, name: shared, design: d, control: s.pool(shared, controlConnections)}
-	leave := func() { _ = b.control.Close() } // anyone who has made the build ends what it cannot
+	leave := func() { _ = b.control.Close() } // the process that made the build ends what this one cannot
 	return dialect.Connector{Host: b, Schema: d.Schema}, leave, nil
 }
 
-// shared returns the name by which drivers join, whose work this process does not see.
+// shared returns the name by which drivers join the build. This process does not see their work.
 func (b *build) shared() string {
 	b.Touched()
 	return b.name
 }
 
-// Now returns the time of the server's clock.
+// Now returns the time by the server's clock.
 func (s *server) Now(ctx context.Context) (time.Time, error) {
 	var micros int64
 	err := s.db.QueryRowContext(ctx, "SELECT CAST(1000000 * UNIX_TIMESTAMP(SYSDATE(6)) AS SIGNED)").Scan(&micros)
 	return time.UnixMicro(micros), s.explain(err)
 }
 
-// sessionsOfDrivers are this account's connections in a database, wherever from.
+// sessionsOfDrivers queries this account's connections in a database, from any host.
 const sessionsOfDrivers = "SELECT p.ID FROM information_schema.PROCESSLIST p JOIN information_schema.PROCESSLIST me " +
 	"ON me.ID = CONNECTION_ID() AND me.USER = p.USER WHERE p.DB = ?"
 
@@ -58,30 +58,29 @@ func (s *server) endDrivers(ctx context.Context, b *build) error {
 	})
 }
 
-// made reports whether a database is a build: its sessions are this process's, or drivers'.
+// made reports whether a database is a build, whose sessions are this process's or its drivers'.
 func (s *server) made(database string) bool {
 	return slices.ContainsFunc(s.builds.All(), func(b *build) bool { return b.name == database })
 }
 
-// Sessions of a Filewise that has died stand on the server as long as that hears nothing of
-// it if the line was cut without a word: for hours. The mark of its database states that it
-// has died, and on this host.
+// If a network connection is cut silently, the sessions of a dead Filewise stay on the server for hours. The mark of
+// their database shows that the run died, and that it ran on this host.
 
-// sessionsOfDead queries the connections that a run left when it died: connections that use its database, or hold the
-// lock with its name, of the same account and host as this connection.
+// sessionsOfDead queries the connections that a dead run left. They use its database or hold the lock with its name,
+// and have this connection's account and host.
 const sessionsOfDead = "SELECT p.ID FROM information_schema.PROCESSLIST p JOIN information_schema.PROCESSLIST me " +
 	"ON me.ID = CONNECTION_ID() AND me.USER = p.USER AND TRIM(TRAILING SUBSTRING_INDEX(me.HOST, ':', -1) FROM me.HOST) = " +
 	"TRIM(TRAILING SUBSTRING_INDEX(p.HOST, ':', -1) FROM p.HOST) WHERE p.DB = ? OR p.ID = IS_USED_LOCK(?)"
 
-// endDead ends them.
+// endDead ends these connections.
 func (s *server) endDead(ctx context.Context, database string) error {
 	return end(ctx, s.db, func() ([]string, error) { return dialect.Column(ctx, s.db, sessionsOfDead, database, database) })
 }
 
-// endPatience sets how long connections that are ended can keep what they hold.
+// endPatience limits how long ended connections can keep what they hold.
 const endPatience = 10 * time.Second
 
-// end ends connections until there are none.
+// end ends the connections that which returns until it returns none.
 func end(ctx context.Context, db dialect.Queryer, which func() ([]string, error)) error {
 	for limit := time.Now().Add(endPatience); ; {
 		ids, err := which()

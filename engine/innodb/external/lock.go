@@ -11,12 +11,12 @@ import (
 	"filewise/engine/internal/external"
 )
 
-// measuring names the server's lock (GET_LOCK, up to 64 characters). A connection holds it, over all databases; when
-// the connection ends, the server releases it.
+// measuring is the name of the server's lock (GET_LOCK, up to 64 characters). A connection holds it for all databases,
+// and the server releases it when the connection ends.
 const measuring = "filewise measures"
 
-// Lock takes the server's measuring lock. On a cluster it is this node's. If it was lost,
-// idle connections may be, too, of which nothing has been heard.
+// Lock takes the server's measuring lock; on a cluster, that of this node. It first closes idle connections: if an
+// earlier lock was lost, they may be lost without notice.
 func (s *server) Lock(ctx context.Context, h filewise.Holder) (filewise.Lock, error) {
 	forget(s.db)
 	for _, b := range s.builds.All() {
@@ -36,22 +36,21 @@ func forget(pool *sql.DB) {
 	pool.SetMaxIdleConns(controlConnections)
 }
 
-// claim is a lock of the server on a connection of its own. It implements
-// external.Claim.
+// claim is a named lock on the server, held by its own connection. It implements external.Claim.
 type claim struct {
 	numbers *numbers
 	pool    *sql.DB
 	conn    *sql.Conn
-	id      int64 // the server's number of the connection
+	id      int64 // the number that the server gave the connection
 	name    string
-	ticket  string // a second lock, which names the host of the first. If empty, none is taken
+	ticket  string // a second lock, whose name contains the host of the first one; "" if none is taken
 }
 
 func (s *server) claim(name string) *claim {
 	return &claim{numbers: s.numbers, pool: s.pool("", 1), name: name}
 }
 
-// Take takes the lock at once.
+// Take takes the lock without waiting.
 func (c *claim) Take(ctx context.Context) (err error) {
 	if c.conn, err = c.pool.Conn(ctx); err != nil {
 		return err
@@ -63,7 +62,7 @@ func (c *claim) Take(ctx context.Context) (err error) {
 		return err
 	}
 	var got sql.NullInt64
-	if c.ticket != "" { // first, so that no line is cut between the two
+	if c.ticket != "" { // taken first, so that no cut connection can hold only the lock
 		if err := c.conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, 0)", c.ticket).Scan(&got); err != nil {
 			return err
 		}
@@ -80,8 +79,8 @@ func (c *claim) Take(ctx context.Context) (err error) {
 	return nil
 }
 
-// endOwn ends the connection that has the lock, if it is one that this process has left, or
-// one that has died: its line may have been cut without a word.
+// endOwn ends the connection that holds the lock if this process has left it, or if its process died on this host. Its
+// network connection may have been cut silently.
 func (c *claim) endOwn(ctx context.Context) error {
 	return end(ctx, c.conn, func() ([]string, error) {
 		var holder sql.NullInt64
@@ -92,7 +91,7 @@ func (c *claim) endOwn(ctx context.Context) error {
 			if c.ticket == "" || c.numbers.has(holder.Int64) {
 				return nil, nil
 			}
-			var died sql.NullInt64 // if it is of this host
+			var died sql.NullInt64 // set if the connection is from this host
 			if err := c.conn.QueryRowContext(ctx, "SELECT IS_USED_LOCK(?)", c.ticket).Scan(&died); err != nil || died != holder {
 				return nil, err
 			}
@@ -111,7 +110,7 @@ func (c *claim) Check(ctx context.Context) error {
 	return err
 }
 
-// Release gives the lock back. The error states that it had been lost.
+// Release gives the lock back. The error reports it if the lock had been lost.
 func (c *claim) Release(ctx context.Context) error {
 	if err := c.Check(ctx); err != nil {
 		return err
@@ -124,13 +123,12 @@ func (c *claim) Release(ctx context.Context) error {
 func (c *claim) Close() error {
 	if c.conn != nil {
 		c.numbers.left.Store(c.id, true)
-		_ = c.conn.Close() // one that broke may complain; it is gone either way
+		_ = c.conn.Close() // closing a broken connection can fail, but it is gone either way
 	}
 	return c.pool.Close()
 }
 
-// holder describes the connection that holds a lock, as far as the account may
-// see.
+// holder describes the connection that holds a lock, as far as the account can see.
 func (s *server) holder(ctx context.Context, lock string) string {
 	var id sql.NullInt64
 	if err := s.db.QueryRowContext(ctx, "SELECT IS_USED_LOCK(?)", lock).Scan(&id); err != nil || !id.Valid {

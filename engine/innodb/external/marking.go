@@ -18,9 +18,8 @@ import (
 	"filewise/internal/sqlfile"
 )
 
-// markTable carries the mark, as its comment, if databases have none. Its
-// creation is one statement, so a database has either the whole mark or nothing
-// in it.
+// markTable carries the mark as its comment if databases cannot have comments. One statement creates it, so a database
+// contains either the whole mark or nothing.
 const (
 	markTable   = "filewise_mark"
 	markColumns = "id TINYINT NOT NULL PRIMARY KEY"
@@ -29,8 +28,7 @@ const (
 // creation is the section of the steps that create and mark a database.
 const creation = "creation"
 
-// create returns what creates and marks a database, first the statement before which there
-// is nothing and after which there is something.
+// create returns the statements that create and mark a database. Nothing exists before the first one.
 func create(d *dialect.Product, name, text string) []string {
 	create := "CREATE DATABASE " + dialect.Ident(name) + " CHARACTER SET utf8mb4"
 	if d.External.Comments {
@@ -40,23 +38,23 @@ func create(d *dialect.Product, name, text string) []string {
 		" (" + markColumns + ") ENGINE = InnoDB COMMENT " + dialect.Literal(text)}
 }
 
-// state holds what a database of Filewise's name is.
+// state describes a database with one of Filewise's names.
 type state struct {
 	exists bool
-	text   string // in the mark's place
+	text   string // the text in the mark's place
 	mark   mark.Mark
 	marked bool
-	damage error // why a text in the mark's place is none
-	// holds lists what is in it in addition to the mark's table.
+	damage error // why that text is no mark
+	// holds lists what the database contains in addition to the mark's table.
 	holds []dialect.Thing
 }
 
-// unmarked: created and not yet marked, by a run that was killed in between.
+// unmarked reports whether a killed run created the database and had not marked it yet.
 func (s state) unmarked(d *dialect.Product) bool {
 	return s.exists && !d.External.Comments && !s.marked && s.damage == nil && len(s.holds) == 0
 }
 
-// markQuery reads the mark of a database, which is given as an SQL expression.
+// markQuery returns the query that reads a database's mark. database is an SQL expression.
 func markQuery(d *dialect.Product, database string) string {
 	if d.External.Comments {
 		return "SELECT SCHEMA_COMMENT FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = " + database
@@ -64,7 +62,7 @@ func markQuery(d *dialect.Product, database string) string {
 	return "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = " + database + " AND TABLE_NAME = '" + markTable + "'"
 }
 
-// look reads what a database is from the server, at this moment.
+// look reads the present state of a database from the server.
 func (s *server) look(ctx context.Context, db dialect.Queryer, name string) (state, error) {
 	var st state
 	var n int
@@ -87,9 +85,9 @@ func (s *server) look(ctx context.Context, db dialect.Queryer, name string) (sta
 	return st, err
 }
 
-// others are up to three things that Filewise has not put into a marked database.
+// others returns up to three objects in a marked database that Filewise has not put there.
 func (s state) others() []string {
-	if !s.marked || s.mark.Custom { // what custom SQL makes has any name
+	if !s.marked || s.mark.Custom { // custom SQL can use any name
 		return nil
 	}
 	var all []string
@@ -101,7 +99,7 @@ func (s state) others() []string {
 	return all[:min(3, len(all))]
 }
 
-// hidden explains why the server may not show all that is in a database. If empty, it does.
+// hidden explains why the server may not show all that a database contains. If empty, it shows all.
 func (s *server) hidden(st state) string {
 	missing := s.rights.missing(needed)
 	if len(missing) == 0 || st.mark.Custom || !st.marked && !st.unmarked(s.product) {
@@ -110,7 +108,7 @@ func (s *server) hidden(st state) string {
 	return "what others have put into it is not all shown to an account that lacks " + strings.Join(missing, ", ")
 }
 
-// create creates and marks a database. When that fails, nothing is left of it.
+// create creates and marks a database. If that fails, it leaves nothing.
 func (s *server) create(ctx context.Context, name string, custom bool) error {
 	text, err := mark.NewText(name, custom)
 	if err != nil {
@@ -121,7 +119,7 @@ func (s *server) create(ctx context.Context, name string, custom bool) error {
 		if err != nil {
 			err = s.explain(fmt.Errorf("%s: %w", sqlfile.Short(statement), err))
 			if n, ok := dialect.Number(err); i == 0 && ok && n != 0 {
-				return err // the server's answer: there is nothing of ours
+				return err // the server's answer: the database is not Filewise's
 			}
 			return external.Undo(ctx, tidyPatience, err, func(ctx context.Context) error { return s.remove(ctx, name) })
 		}
@@ -129,11 +127,11 @@ func (s *server) create(ctx context.Context, name string, custom bool) error {
 	return nil
 }
 
-// tidyPatience bounds the clean-up after a failure.
+// tidyPatience limits the clean-up after a failure.
 const tidyPatience = time.Minute
 
-// remove drops a database that carries the mark at this moment, or is unmarked
-// and empty. One that does not exist is no error.
+// remove drops a database that carries the mark now, or that is unmarked and empty. It is no error if the database does
+// not exist.
 func (s *server) remove(ctx context.Context, name string) error {
 	if !mark.IsName(name) {
 		return filewise.Errorf(filewise.CodePreflight, "drop it yourself", "database %s was not named by Filewise: it stays", name)
@@ -169,15 +167,14 @@ func (s *server) remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// sweep removes the directories of a dropped database in volumes, which the
-// server leaves there empty, if they are this host's: one that is not empty
-// stays.
+// sweep removes a dropped database's directories in volumes on this host, which the server leaves behind empty. A
+// directory that is not empty stays.
 func (s *server) sweep(name string) {
 	if local, _ := s.local(); !local {
 		return
 	}
 	for _, dir := range dialect.Dirs(s.target.Volumes) {
-		_ = os.Remove(filepath.Join(dir, name)) // without the right to, it stays as on any other host
+		_ = os.Remove(filepath.Join(dir, name)) // without the right, it stays, as on any other host
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// Observe asks the server's catalogue for the database's files and compares them
-// with the layout. A difference is an error that wraps filewise.ErrLayout.
+// Observe reads the database's files from the server's catalogue and compares them with the layout. If they differ, the
+// error wraps filewise.ErrLayout.
 func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 	link, err := b.Link()
 	if err != nil {
@@ -35,13 +35,13 @@ func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 		found = append(found, f)
 		delete(told, a.Path)
 	}
-	if len(told) > 0 && b.design.Program.Custom == nil { // whose set-up may make more tables than the layout spreads
+	if len(told) > 0 && b.design.Program.Custom == nil { // its set-up can create more tables than the layout spreads
 		return nil, fmt.Errorf("%w: the server has %s in addition to the %d of the layout", filewise.ErrLayout, some(told), len(asked))
 	}
 	return found, b.design.Layout.Verify(asked, found, b.worked.Load())
 }
 
-// some returns a few paths, for messages.
+// some returns a few paths for messages.
 func some(files map[string]filewise.File) string {
 	var paths []string
 	for path := range files {
@@ -55,7 +55,7 @@ func some(files map[string]filewise.File) string {
 	return strings.Join(paths, ", ")
 }
 
-// tablespaces returns the files by their paths, from InnoDB's own catalogue.
+// tablespaces returns the files by path, from InnoDB's own catalogue.
 func (b *build) tablespaces(ctx context.Context, link dialect.Link) (map[string]filewise.File, error) {
 	files, err := b.design.Told(ctx, link.Control, b.plain, markTable)
 	all := map[string]filewise.File{}
@@ -65,8 +65,8 @@ func (b *build) tablespaces(ctx context.Context, link dialect.Link) (map[string]
 	return all, err
 }
 
-// plain returns a path as designs have it: with slashes, and relative to the server's
-// data directory if it lies there.
+// plain returns a path in the design's form: with slashes, and relative to the server's data directory if it lies
+// there.
 func (b *build) plain(path string) string {
 	path = strings.ReplaceAll(path, `\`, "/")
 	if home := b.server.vars["datadir"]; home != "" {
@@ -80,13 +80,12 @@ func (b *build) plain(path string) string {
 	return path
 }
 
-// inDefault shows that a path below the data directory is in the default place,
-// and not in a volume that lies below it.
+// inDefault reports whether a path below the data directory is in the default place, and not in a volume that lies
+// below it.
 func (b *build) inDefault(rest string) bool { return strings.HasPrefix(rest, b.name+"/") }
 
-// tables returns the files from the catalogue of tables, for accounts without
-// the right PROCESS: that a table or partition has a file of its own follows
-// from innodb_file_per_table, and its path from InnoDB's rule, not from looking.
+// tables returns the files from the catalogue of tables, for accounts without the privilege PROCESS. That a table or
+// partition has its own file follows from innodb_file_per_table, and its path from InnoDB's rule. Neither is observed.
 func (b *build) tables(ctx context.Context, link dialect.Link) (map[string]filewise.File, error) {
 	sizes := map[string]int64{}
 	err := dialect.Each(ctx, link.Control, func(scan dialect.Scan) error {
@@ -119,14 +118,12 @@ FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = ?`, b.name)
 	return all, err
 }
 
-// systemThreads are commands of the server's own threads, in its list of
-// processes.
+// systemThreads lists the commands of the server's own threads in its process list.
 var systemThreads = map[string]bool{"Daemon": true, "Binlog Dump": true, "Binlog Dump GTID": true, "Slave_IO": true, "Slave_SQL": true,
 	"Slave_worker": true}
 
-// Activity returns the sessions of others, and how many of them execute. Without
-// the right PROCESS the server shows the account's own sessions only: then both
-// are absent.
+// Activity returns the number of others' sessions, and how many of them execute something. Without the privilege
+// PROCESS the server shows only the account's own sessions, and both are absent.
 func (s *server) Activity(ctx context.Context) ([]filewise.Gauge, error) {
 	if !s.rights.global["PROCESS"] {
 		return nil, filewise.Errorf(filewise.CodePreflight, s.grant([]string{"PROCESS"}, "*.*"),

@@ -18,11 +18,11 @@ import (
 	"filewise/engine/internal/userbackup"
 )
 
-// ownServer is an existing server on which a database of the user's is backed up, by mydumper
-// on this machine. It reads that database; what it restores has a marked name.
+// ownServer is an existing server on which a user's database is backed up, by mydumper on this machine. Filewise only
+// reads that database. It restores to a database with a marked name.
 type ownServer struct {
 	*server
-	target filewise.Target // with its directories here
+	target filewise.Target // its volumes are directories on this machine
 }
 
 func (d Engine) openOwn(ctx context.Context, t filewise.Target) (filewise.Server, error) {
@@ -42,7 +42,7 @@ func (d Engine) openOwn(ctx context.Context, t filewise.Target) (filewise.Server
 	return &ownServer{s, t}, nil
 }
 
-// tools are mydumper and myloader.
+// tools returns the paths of mydumper and myloader.
 func tools() (paths [2]string, err error) {
 	if paths[0], err = dialect.Mydumper.Find(""); err == nil {
 		paths[1], err = dialect.Myloader.Find("")
@@ -50,14 +50,14 @@ func tools() (paths [2]string, err error) {
 	return paths, err
 }
 
-// bytes returns what the tables take.
+// bytes returns the size of the tables.
 func (s *ownServer) bytes(ctx context.Context) (n int64, err error) {
 	err = s.db.QueryRowContext(ctx, "SELECT COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) FROM information_schema.TABLES "+
 		"WHERE TABLE_SCHEMA = ?", s.target.Database).Scan(&n)
 	return n, s.explain(err)
 }
 
-// BackupSize is by the tables.
+// BackupSize returns the size of the tables to back up.
 func (s *ownServer) BackupSize(ctx context.Context) (filewise.BackupSize, error) {
 	parts, whole := map[string]int64{}, int64(0)
 	err := dialect.Each(ctx, s.db, func(scan dialect.Scan) error {
@@ -74,8 +74,7 @@ func (s *ownServer) BackupSize(ctx context.Context) (filewise.BackupSize, error)
 	return userbackup.SizeOf(s.target, parts, whole)
 }
 
-// Facts returns the facts of the server, of the database, and what its own work takes when nothing
-// is backed up.
+// Facts returns facts about the server and the database, and how long a statement takes while no backup runs.
 func (s *ownServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	all, err := s.server.Facts(ctx)
 	if err != nil {
@@ -93,17 +92,17 @@ func (s *ownServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	return append(all, more...), err
 }
 
-// Offers: nothing is built.
+// Offers returns what an external server offers, and backups.
 func (s *ownServer) Offers() map[filewise.Capability]error {
 	all := s.server.Offers()
 	all[filewise.CanBackup] = nil
 	return all
 }
 
-// reads are the rights that a dump takes in addition to the ones on Filewise's own databases.
+// reads lists the rights that a dump needs in addition to the rights on Filewise's own databases.
 const reads = "SELECT, SHOW VIEW, TRIGGER, EVENT, LOCK TABLES"
 
-// Examine looks whether there is room for a backup here, and whether it can be tried.
+// Examine checks whether there is space for a backup here, and whether a backup can be restored and compared.
 func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
 	e := &examination{Examination: external.Examination{Demand: d}, server: s.server}
 	e.OK("version", "%s", s.product.Title+" "+s.version)
@@ -132,7 +131,7 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 	return e.Findings
 }
 
-// Build builds nothing.
+// Build returns a database that offers only backups. It builds nothing.
 func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
 	if err := (Engine{s.product}).checkOwn(s.target, l, p); err != nil {
 		return nil, err
@@ -140,7 +139,7 @@ func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Progr
 	return userbackup.Database(s.target, l, &ownTool{server: s, layout: l, proof: p.Restores()}, s.probes()), nil
 }
 
-// probes returns the probe that counts others' statements, without the statements of backups.
+// probes returns the probe that counts the statements of others, except statements that backups use.
 func (s *ownServer) probes() []filewise.Probe {
 	if !s.on("performance_schema") {
 		return nil
@@ -152,13 +151,13 @@ func (s *ownServer) probes() []filewise.Probe {
 		err = s.db.QueryRowContext(ctx, query, s.target.Database).Scan(&calls, &seconds)
 		return calls, seconds * dialect.Picosecond, s.explain(err)
 	})
-	if _, err := read.Read(context.Background()); err != nil { // the account may not
+	if _, err := read.Read(context.Background()); err != nil { // the account may lack the right
 		return nil
 	}
 	return []filewise.Probe{read}
 }
 
-// ownOptions holds the options of mydumper.
+// ownOptions lists the options of mydumper.
 var ownOptions = []filewise.BackupOption{
 	{Name: "compress", Words: "no, as usual, or yes, by gzip", Check: filewise.OneOf("no", "yes")},
 	{Name: "rows", Words: "how many rows a piece of a table has, 1000 to 1000000000, or 0: the whole table; a job takes a piece",
@@ -173,7 +172,7 @@ var ownOptions = []filewise.BackupOption{
 
 const (
 	mostOwnJobs = 64
-	ownJobBytes = 16 << 20 // a statement that is being written, a row, and what compresses
+	ownJobBytes = 16 << 20 // a statement being written, a row, and the compressor
 )
 
 func (d Engine) checkOwn(t filewise.Target, l filewise.Layout, p filewise.Program) error {
@@ -185,7 +184,7 @@ func (d Engine) checkOwn(t filewise.Target, l filewise.Layout, p filewise.Progra
 	return d.checkStream(l)
 }
 
-// place returns how the client's own programs come to the server. The password is in the
+// place returns the arguments with which mydumper and myloader connect to the server. The password is in the
 // environment.
 func (d Engine) place(a filewise.Address) ([]string, error) {
 	c, err := d.config(a)
@@ -213,8 +212,8 @@ func (d Engine) place(a filewise.Address) ([]string, error) {
 	return args, nil
 }
 
-// dumped are mydumper's arguments for a layout: one moment for all InnoDB tables, for which
-// all are locked until its threads have begun.
+// dumped returns mydumper's arguments for a layout. All InnoDB tables are dumped in one snapshot, for which all tables
+// are locked until mydumper's threads have begun.
 func dumped(t filewise.Target, l filewise.Layout) []string {
 	args := []string{"--database=" + t.Database, "--threads=" + strconv.Itoa(l.Backup.Files), "--trx-consistency-only"}
 	if v, _ := l.BackupOptions.Get("compress"); v == "yes" {
@@ -230,15 +229,15 @@ func dumped(t filewise.Target, l filewise.Layout) []string {
 	return args
 }
 
-// inPieces reports whether mydumper divides tables.
+// inPieces reports whether mydumper divides tables into pieces.
 func inPieces(l filewise.Layout) bool {
 	v, _ := l.BackupOptions.Get("rows")
 	return v != "" && v != "0"
 }
 
-// loaders returns the threads of a restore by myloader, which loads with neither unique nor foreign keys checked. From 10.6 on, MariaDB
-// then locks an empty table for anyone who inserts first (bulk insert), and threads that load pieces of it can wait for each other: one
-// loads them.
+// loaders returns the number of threads for a restore by myloader, which loads without checking unique and foreign
+// keys. MariaDB from 10.6 on then lets the first insert lock an empty table (bulk insert). Threads that load pieces of
+// one table could wait for each other, so one thread loads them.
 func (d Engine) loaders(l filewise.Layout) string {
 	if inPieces(l) && d.Product == dialect.MariaDB {
 		return "--threads=1"
@@ -246,7 +245,7 @@ func (d Engine) loaders(l filewise.Layout) string {
 	return "--threads=" + strconv.Itoa(l.Backup.Files)
 }
 
-// ownScript describes what a trial executes.
+// ownScript describes what a trial on a user's database executes.
 func (d Engine) ownScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.Script, err error) {
 	if err := d.checkOwn(t, l, p); err != nil {
 		return out, err
@@ -267,12 +266,13 @@ func (d Engine) ownScript(t filewise.Target, l filewise.Layout, p filewise.Progr
 	return out, nil
 }
 
-// BackupArms are compression, and tables whole or in pieces.
+// BackupArms returns what to compare: compression, and tables whole or in pieces.
 func (d Engine) BackupArms(filewise.Target, filewise.Program) ([]string, error) {
 	return []string{"compress=no,yes", "rows=0,100000"}, nil
 }
 
-// BackupScript returns a dump by mydumper and its restore by myloader, with code by the server's own programs.
+// BackupScript returns a script with a dump by mydumper and its restore by myloader. The server's own programs dump and
+// restore the code.
 func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.BackupScript, err error) {
 	if err := d.checkOwn(t, l, p); err != nil {
 		return out, err
@@ -323,12 +323,11 @@ func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Pr
 	return out, nil
 }
 
-// readsUTF8 has GLib, whose programs set no locale, take names as they are.
+// readsUTF8 makes GLib take names as they are, because these programs set no locale.
 const readsUTF8 = "CHARSET=UTF-8"
 
-// toolOptions are the whole option file of mydumper and myloader, without which the machine's would be read: zero
-// dates are taken back as they are, and quotes mean the same in a dump and in its restore, whatever the
-// server's SQL mode.
+// toolOptions is the option file of mydumper and myloader. Without it they would read the machine's. Zero dates are
+// restored unchanged, and quotes mean the same in a dump and its restore, whatever the server's SQL mode.
 const toolOptions = "[client]\ninit-command=\"SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO'\""
 
 func writeOptions(dir string) (string, error) {
@@ -336,7 +335,7 @@ func writeOptions(dir string) (string, error) {
 	return path, os.WriteFile(path, []byte(toolOptions+"\n"), 0o600)
 }
 
-// unsafe returns the files of a dump that a trial restore leaves out: views of a copy can name the original.
+// unsafe reports whether a trial restore must leave a file of a dump out: a copy's views can name the original.
 func unsafe(name string) bool {
 	return strings.HasSuffix(strings.TrimSuffix(name, ".gz"), "-schema-view.sql")
 }

@@ -18,12 +18,12 @@ import (
 	"filewise/host/machine"
 )
 
-// codeFile and routineFile are the files next to mydumper's that have triggers and events, and routines, which
-// views call and so come first, as the server's own program writes them: with their SQL modes, character sets
-// and time zones, which mydumper leaves out.
+// codeFile has triggers and events, and routineFile has routines, which views call and so come first. Both lie next to
+// mydumper's files. The server's own program writes them with their SQL modes, character sets and time zones, which
+// mydumper leaves out.
 const codeFile, routineFile = "code", "routines"
 
-// codePlace returns how these programs come to the server, as well secured as mydumper is.
+// codePlace returns the arguments with which these programs connect to the server, secured as well as mydumper's.
 func (d Engine) codePlace(a filewise.Address) ([]string, error) {
 	args, err := d.clientPlace(a)
 	secured, unsaid := d.dumpTLS(a.Options)
@@ -42,7 +42,7 @@ func codeArgs(file, database string) []string {
 		"--loose-set-gtid-purged=OFF", database})
 }
 
-// dumpCode writes these files.
+// dumpCode writes both files.
 func (o *ownTool) dumpCode(ctx context.Context, to string) error {
 	s := o.server
 	d := Engine{s.product}
@@ -67,7 +67,7 @@ func (o *ownTool) dumpCode(ctx context.Context, to string) error {
 	return nil
 }
 
-// seesCode warns if routines of others are hidden, or views cannot be read: they would not be in a backup.
+// seesCode warns if routines of others are hidden or views cannot be read, because a backup would lack them.
 func (s *ownServer) seesCode(ctx context.Context, e *examination, layouts []filewise.Layout) {
 	sees, right := s.rights.global["SHOW_ROUTINE"] || s.rights.global["SELECT"], s.grant([]string{"SHOW_ROUTINE"}, "*.*")
 	if s.product == dialect.MariaDB {
@@ -77,7 +77,7 @@ func (s *ownServer) seesCode(ctx context.Context, e *examination, layouts []file
 	if !sees {
 		e.Warn("routines", right, "the account does not see other users' routines: if there are any, they are not in its backups")
 	}
-	// By its name it is the sequence of the original: a trial restore would draw from that.
+	// The default names the original's sequence, so a trial restore would draw numbers from it.
 	if columns := s.columns(ctx, "COLUMN_DEFAULT LIKE '%nextval(%'"); columns != "" && s.product == dialect.MariaDB {
 		e.Fail("defaults", "back it up by mariadb-dump --single-transaction --skip-add-locks", "columns whose default draws from a sequence "+
 			"cannot be restored next to the original, whose sequence they name: %s", columns)
@@ -98,16 +98,16 @@ func (s *ownServer) seesCode(ctx context.Context, e *examination, layouts []file
 	}
 }
 
-// unread are views that cannot be read, with the reason.
+// unread lists the views that cannot be read, with the reason.
 func (s *ownServer) unread(ctx context.Context) (all []string) {
 	comments, err := dialect.Pairs(ctx, s.db, "SELECT TABLE_NAME, TABLE_COMMENT FROM information_schema.TABLES WHERE "+
 		"TABLE_TYPE = 'VIEW' AND TABLE_SCHEMA = "+dialect.Literal(s.target.Database))
 	if err != nil {
-		return nil // the backup reports it
+		return nil // the backup reports the error
 	}
 	for _, view := range slices.Sorted(maps.Keys(comments)) {
 		why := comments[view]
-		if why == "VIEW" { // MariaDB reports this of one whose definer is gone, too
+		if why == "VIEW" { // MariaDB also reports this if the view's definer is gone
 			err := s.prepares(ctx, "SELECT 1 FROM "+dialect.Ident(s.target.Database)+"."+dialect.Ident(view))
 			if err == nil {
 				continue
@@ -128,15 +128,15 @@ func (s *ownServer) prepares(ctx context.Context, statement string) error {
 	return nil
 }
 
-// early are versions of mydumper of which that was tried.
+// early matches the versions of mydumper with which these losses were seen.
 var early = regexp.MustCompile(`\b0\.(9|10)\.`)
 
-// byMydumper reports whether any of the layouts, or if there are none what is usual, is dumped by mydumper.
+// byMydumper reports whether mydumper dumps any of the layouts, or, if there are none, the default.
 func byMydumper(layouts []filewise.Layout) bool {
 	return len(layouts) == 0 || slices.ContainsFunc(layouts, func(l filewise.Layout) bool { return !streams(l) })
 }
 
-// leftOut refuses what mydumper 0.10 does not take, so that no time goes into what it cannot back up.
+// leftOut refuses what mydumper 0.10 leaves out, so that no time is spent on incomplete backups.
 func (s *ownServer) leftOut(ctx context.Context, e *examination) {
 	instead := Engine{s.product}.insteadOf()
 	names, err := dialect.Column(ctx, s.db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE "+
@@ -162,26 +162,26 @@ func (s *ownServer) leftOut(ctx context.Context, e *examination) {
 	}
 }
 
-// columns returns the first of the database's that a condition is true of.
+// columns returns the first of the database's columns that meet a condition.
 func (s *ownServer) columns(ctx context.Context, where string) string {
 	all, err := dialect.Column(ctx, s.db, "SELECT CONCAT(TABLE_NAME, '.', COLUMN_NAME) FROM information_schema.COLUMNS WHERE "+where+
 		" AND TABLE_SCHEMA = "+dialect.Literal(s.target.Database)+" ORDER BY 1 LIMIT 10")
 	if err != nil {
-		return "" // the proof finds what is lost
+		return "" // the comparison after the restore finds what is lost
 	}
 	return strings.Join(all, ", ")
 }
 
-// unrestored refuses what MariaDB does not take as mydumper writes it.
+// unrestored refuses what MariaDB does not accept in the form that mydumper writes.
 func (s *ownServer) unrestored(ctx context.Context, e *examination) {
-	// Their texts are written as binary ones, which are the 4 or 16 bytes themselves.
+	// mydumper writes their texts as binary strings, which MariaDB takes for the 4 or 16 bytes themselves.
 	if columns := s.columns(ctx, "DATA_TYPE IN ('uuid', 'inet4', 'inet6')"); columns != "" {
 		e.Fail("types of columns", Engine{s.product}.insteadOf(), "what mydumper 0.10 writes of columns of types uuid, "+
 			"inet4 and inet6 cannot be restored: %s", columns)
 	}
 }
 
-// checkCode looks whether all triggers, routines and events that the account sees are in them.
+// checkCode checks that the files contain all triggers, routines and events that the account sees.
 func (o *ownTool) checkCode(ctx context.Context, from string) error {
 	text, err := os.ReadFile(filepath.Join(from, codeFile))
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"filewise/host/machine"
 )
 
-// Tools of backups of a user's database: mydumper's threads divide the work; the product's own
-// program writes one stream, as of one moment, and covers all that the product has.
+// Tools for backups of a user's database. mydumper's threads divide the work. The product's own program writes one
+// stream of one snapshot, and covers all features of the product.
 const (
 	optionTool   = "tool"
 	toolMydumper = "mydumper"
@@ -26,18 +26,18 @@ const (
 // ownProgram returns the name of the product's own program.
 func (d Engine) ownProgram() string { return dumpers[d.Name].Names[0] }
 
-// streams reports whether a layout's backups are of the product's own program.
+// streams reports whether the product's own program makes a layout's backups.
 func streams(l filewise.Layout) bool {
 	v, given := l.BackupOptions.Get(optionTool)
 	return given && v != toolMydumper
 }
 
-// insteadOf returns what to do if mydumper loses something.
+// insteadOf returns the remedy if mydumper loses something.
 func (d Engine) insteadOf() string {
 	return fmt.Sprintf("use a later mydumper, or --backup-option tool=%s --backup-option compress=no,yes --files 1", d.ownProgram())
 }
 
-// checkStream refuses what the product's own program cannot do.
+// checkStream refuses options that the product's own program does not have.
 func (d Engine) checkStream(l filewise.Layout) error {
 	switch {
 	case !streams(l):
@@ -52,8 +52,8 @@ func (d Engine) checkStream(l filewise.Layout) error {
 	return nil
 }
 
-// unstreamed refuses what MariaDB's mysqldump, which Debian has by that name, writes of MySQL's tables so that MySQL does not take
-// it back: MariaDB leaves out what it reads for a generated column.
+// unstreamed refuses tables of MySQL if mysqldump is MariaDB's, as in Debian. MySQL does not accept what that program
+// writes of them.
 func (s *ownServer) unstreamed(ctx context.Context, e *examination) {
 	program, err := dumpers[s.product.Name].Find("")
 	if err != nil || s.product == dialect.MariaDB {
@@ -67,7 +67,7 @@ func (s *ownServer) unstreamed(ctx context.Context, e *examination) {
 	}
 }
 
-// streamFile is the dump within a backup's directory.
+// streamFile is the name of the dump within a backup's directory.
 const streamFile = "dump.sql"
 
 func streamArgs(t filewise.Target) []string {
@@ -75,8 +75,8 @@ func streamArgs(t filewise.Target) []string {
 		"--loose-set-gtid-purged=OFF", t.Database}, t.Part...)
 }
 
-// stream has the product's own program write the tables, which are compressed then. Views are left
-// out: what a trial restores are the tables.
+// stream dumps the tables with the product's own program and compresses them. Views are left out, because a trial
+// restores only the tables.
 func (o *ownTool) stream(ctx context.Context, to string) error {
 	s := o.server
 	program, place, err := o.ownCommand(dumpers[s.product.Name])
@@ -105,7 +105,7 @@ func (o *ownTool) stream(ctx context.Context, to string) error {
 	return o.runOwn(ctx, filepath.Dir(to), []string{"/bin/sh", "-c", `exec gzip "$0"`, path})
 }
 
-// unstream has the product's client restore the tables.
+// unstream restores the tables with the product's client.
 func (o *ownTool) unstream(ctx context.Context, from string) error {
 	program, place, err := o.ownCommand(clients[o.server.product.Name])
 	if err != nil {
@@ -118,14 +118,14 @@ func (o *ownTool) unstream(ctx context.Context, from string) error {
 	return o.runOwn(ctx, filepath.Dir(from), slices.Concat([]string{"/bin/sh", "-c", read, path, program}, place, []string{o.restored}))
 }
 
-// clients are the programs that execute a product's dumps.
+// clients lists the programs that execute a product's dumps.
 var clients = map[string]installed.Binary{
 	"mariadb": {Names: []string{"mariadb", "mysql"}, Places: []string{"/usr/bin", "/usr/local/bin"}, Package: "mariadb-client"},
 	"mysql": {Names: []string{"mysql"}, Places: []string{"/usr/local/mysql/bin", "/usr/bin", "/usr/local/bin"},
 		Remedy: "install MySQL's client mysql"},
 }
 
-// ownCommand returns one of the product's own programs, and how it comes to the server.
+// ownCommand returns one of the product's own programs, and the arguments with which it connects to the server.
 func (o *ownTool) ownCommand(b installed.Binary) (program string, place []string, err error) {
 	if program, err = b.Find(""); err != nil {
 		return "", nil, err
@@ -138,7 +138,8 @@ func (o *ownTool) runOwn(ctx context.Context, dir string, command []string) erro
 	return userbackup.Run(ctx, o.server.target, dir, []string{"MYSQL_PWD=" + o.server.target.Address.Password.Reveal()}, command)
 }
 
-// streamLines returns the script's that make a backup by the product's own program, and restore its tables and views.
+// streamLines returns the script's lines that make a backup with the product's own program, and restore its tables and
+// views.
 func (d Engine) streamLines(l filewise.Layout, database string, place []string) (backup []string, restore string) {
 	line := func(program string, args ...string) string {
 		return script.Quoted(slices.Concat([]string{program}, place, args))

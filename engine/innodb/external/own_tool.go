@@ -16,15 +16,15 @@ import (
 	"filewise/internal/mark"
 )
 
-// ownTool makes the backups of one layout of a database of the user's.
+// ownTool makes the backups of one layout of a user's database.
 type ownTool struct {
 	server *ownServer
 	layout filewise.Layout
 	proof  bool // a backup will be compared
 
-	before, after map[string]sum // of the original, when its dump began and ended
-	restored      string         // the marked database. If empty, there is none
-	hold          *external.Held // its name, as long as it is in use
+	before, after map[string]sum // sums of the original when its dump began and ended
+	restored      string         // the marked database; "" if there is none
+	hold          *external.Held // locks its name as long as it is in use
 }
 
 // Dump runs the layout's tool.
@@ -71,7 +71,7 @@ func (o *ownTool) run(ctx context.Context, dir, path string, args ...string) err
 	return userbackup.Run(ctx, o.server.target, dir, env, command)
 }
 
-// Read reads all rows, over as many connections as there are jobs.
+// Read reads all rows over as many connections as there are jobs.
 func (o *ownTool) Read(ctx context.Context) error {
 	tables, err := o.server.tables(ctx, o.server.target.Database)
 	if err != nil {
@@ -95,7 +95,7 @@ func readAll(ctx context.Context, pool *sql.DB, table string) error {
 		return err
 	}
 	defer rows.Close()
-	for rows.Next() { //nolint:revive // rows are read to the end, and not looked at
+	for rows.Next() { //nolint:revive // rows are read and discarded
 	}
 	return rows.Err()
 }
@@ -114,8 +114,7 @@ func (s *ownServer) tables(ctx context.Context, database string) ([]string, erro
 	return all, s.explain(err)
 }
 
-// Fill restores a backup to a marked database of the server, without triggers, events, routines
-// and views.
+// Fill restores a backup to a marked database on the server, without triggers, events, routines and views.
 func (o *ownTool) Fill(ctx context.Context, from string) (err error) {
 	s := o.server
 	files, err := os.ReadDir(from)
@@ -129,7 +128,7 @@ func (o *ownTool) Fill(ctx context.Context, from string) (err error) {
 			}
 		}
 	}
-	// Events and triggers of a copy could write to the original, which routines and they can name.
+	// Events and triggers of a copy could write to the original, because they and routines can name it.
 	if err := o.checkCode(ctx, from); err != nil {
 		return err
 	}
@@ -137,7 +136,7 @@ func (o *ownTool) Fill(ctx context.Context, from string) (err error) {
 	if o.hold, err = external.Hold(ctx, s.claim(name)); err != nil {
 		return s.explain(err)
 	}
-	o.restored = name // dropping one that was not made is no error
+	o.restored = name // dropping a database that was not made is no error
 	if err := s.create(ctx, name, true); err != nil {
 		return err
 	}
@@ -152,10 +151,10 @@ func (o *ownTool) Fill(ctx context.Context, from string) (err error) {
 		Engine{s.product}.loaders(o.layout))
 }
 
-// sum holds what is compared of a table.
+// sum holds what is compared of a table: its number of rows and a sum over them.
 type sum struct{ rows, sum string }
 
-// sums returns the sums of the named tables as of one moment. No names mean all tables.
+// sums returns the sums of the named tables in one snapshot; without names, of all tables.
 func (s *ownServer) sums(ctx context.Context, database string, names []string) (_ map[string]sum, err error) {
 	if names == nil {
 		if names, err = s.tables(ctx, database); err != nil {
@@ -198,8 +197,8 @@ func (s *ownServer) sums(ctx context.Context, database string, names []string) (
 	return all, s.explain(err)
 }
 
-// Compare compares tables, rows and sums with the original; a table that was written to while
-// it was dumped has one of the numbers of rows that it had then.
+// Compare compares tables, rows and sums with the original. If a table was written to during its dump, its number of
+// rows must lie between the numbers before and after.
 func (o *ownTool) Compare(ctx context.Context) error {
 	var names []string
 	for name := range o.before {
@@ -233,13 +232,13 @@ func (o *ownTool) Compare(ctx context.Context) error {
 	return nil
 }
 
-// between compares numbers, given in digits.
+// between reports whether x lies between a and b, all given as digits.
 func between(x, a, b string) bool {
 	less := func(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a <= b }
 	return less(a, x) && less(x, b) || less(b, x) && less(x, a)
 }
 
-// Drop drops the restored database, after a look at its mark.
+// Drop checks the restored database's mark and drops the database.
 func (o *ownTool) Drop(ctx context.Context) error {
 	if o.restored == "" {
 		return nil

@@ -11,18 +11,16 @@ import (
 	"filewise/internal/mark"
 )
 
-// ours is the pattern of Filewise's databases in a GRANT: a plain “_” would stand
-// for any character.
+// ours is the pattern of Filewise's databases in a GRANT. A plain “_” would match any character.
 const ours = "`filewise\\_%`.*"
 
-// needed are the rights on Filewise's own databases.
+// needed lists the rights on Filewise's own databases.
 var needed = []string{"CREATE", "DROP", "ALTER", "INDEX", "SELECT", "INSERT", "UPDATE", "DELETE", "CREATE ROUTINE", "ALTER ROUTINE",
-	"EXECUTE", "EVENT", "TRIGGER"} // the server hides events and triggers of others without the last two
+	"EXECUTE", "EVENT", "TRIGGER"} // without the last two, the server hides events and triggers of others
 
 const lockTables = "LOCK TABLES"
 
-// Rights returns the statements that give an account what Filewise needs, and no
-// more.
+// Rights returns the statements that give an account exactly the rights that Filewise needs.
 func (d Engine) Rights() []string {
 	return []string{
 		grant(append(needed[:len(needed):len(needed)], lockTables), ours),
@@ -31,40 +29,39 @@ func (d Engine) Rights() []string {
 	}
 }
 
-// account stands for the user's if it is not known yet.
+// account is shown for the user's account if that is not known yet.
 const account = "`filewise`@`%`"
 
-// grant returns the statement for an account that is still to be made.
+// grant returns the GRANT for an account that does not exist yet.
 func grant(rights []string, on string) string { return grantTo(account, rights, on) }
 
 func grantTo(account string, rights []string, on string) string {
 	return "GRANT " + strings.Join(rights, ", ") + " ON " + on + " TO " + account
 }
 
-// rights holds what the account has, upper-case: on the whole server, and on
-// databases with Filewise's names. The rights of active roles are among them.
+// rights holds the account's rights, in upper case: on the whole server, and on databases with Filewise's names. It
+// includes the rights of active roles.
 type rights struct {
 	global, ours map[string]bool
 }
 
-// on has the right on Filewise's databases.
+// on reports whether the account has a right on Filewise's databases.
 func (r rights) on(right string) bool { return r.global[right] || r.ours[right] }
 
-// missing returns the given rights that the account does not have on
-// Filewise's databases.
+// missing returns those of the given rights that the account lacks on Filewise's databases.
 func (r rights) missing(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), r.on)
 }
 
-// readRights reads the account's grants. Databases are matched by pattern
-// unless the server takes names literally (MySQL's partial_revokes).
+// readRights reads the account's grants. Database names are patterns, unless the server takes them literally (MySQL's
+// partial_revokes).
 func readRights(ctx context.Context, db *sql.DB, literal bool) (rights, error) {
 	r := rights{global: map[string]bool{}, ours: map[string]bool{}}
 	for _, statement := range []string{"SHOW GRANTS", rolesGrants} {
 		if statement == rolesGrants {
 			var err error
 			if statement, err = usingRoles(ctx, db); err != nil || statement == "" {
-				continue // MariaDB's SHOW GRANTS has the role's already
+				continue // MariaDB's SHOW GRANTS already includes the role's
 			}
 		}
 		lines, err := dialect.Column(ctx, db, statement)
@@ -80,13 +77,13 @@ func readRights(ctx context.Context, db *sql.DB, literal bool) (rights, error) {
 
 const rolesGrants = "SHOW GRANTS FOR CURRENT_USER() USING "
 
-// usingRoles is MySQL's statement for the grants of active roles. Empty means none.
+// usingRoles returns MySQL's clause for the grants of active roles, or "" if there are none.
 func usingRoles(ctx context.Context, db *sql.DB) (string, error) {
 	var roles sql.NullString
 	if err := db.QueryRowContext(ctx, "SELECT CURRENT_ROLE()").Scan(&roles); err != nil {
 		return "", err
 	}
-	if !strings.Contains(roles.String, "`@`") { // MariaDB's have no host; NONE
+	if !strings.Contains(roles.String, "`@`") { // MariaDB's roles have no host; or NONE
 		return "", nil
 	}
 	return rolesGrants + roles.String, nil
@@ -98,7 +95,7 @@ var grantLine = regexp.MustCompile("^(GRANT|REVOKE) (.*?) ON (?:TABLE |SCHEMA )?
 func (r rights) add(line string, literal bool) {
 	m := grantLine.FindStringSubmatch(line)
 	if m == nil || m[4] != "*" {
-		return // of a table, a routine, a role, a proxy
+		return // on a table or routine, or of a role or proxy
 	}
 	to := r.global
 	if m[3] != "*" {
@@ -114,7 +111,7 @@ func (r rights) add(line string, literal bool) {
 		if right == "ALL PRIVILEGES" {
 			names = append(slices.Clone(needed), lockTables, "EVENT", "TRIGGER", "PROCESS", "RELOAD", "FILE", "FLUSH_TABLES", "REFERENCES")
 		}
-		if right == "RELOAD" { // on MySQL it has in it what FLUSH_TABLES gives alone
+		if right == "RELOAD" { // MySQL's RELOAD includes FLUSH_TABLES
 			names = append(names, "FLUSH_TABLES")
 		}
 		for _, name := range names {
@@ -127,8 +124,8 @@ func (r rights) add(line string, literal bool) {
 	}
 }
 
-// like matches by the rules of LIKE: “%” any text, “_” any character, a backslash
-// takes the next as it is.
+// like matches a name by the rules of LIKE: “%” is any text, “_” any character, and a backslash makes the next one
+// literal.
 func like(name, pattern string) bool {
 	re := strings.NewReplacer(`\\\\`, `\\`, `\\_`, "_", `\\%`, "%", "_", ".", "%", ".*").Replace(regexp.QuoteMeta(pattern))
 	return regexp.MustCompile("^" + re + "$").MatchString(name)

@@ -27,32 +27,32 @@ type server struct {
 	target  filewise.Target
 	config  *mysql.Config
 	numbers *numbers // of this process's connections
-	db      *sql.DB  // control, without a database
+	db      *sql.DB  // control connections, without a current database
 
 	version string
 	release [2]int
-	vars    map[string]string // global variables as they were when it was opened
+	vars    map[string]string // global variables when the target was opened
 	rights  rights
-	// uninstrumented explains why performance_schema is not read. If nil, it is.
+	// uninstrumented explains why performance_schema is not read. If nil, it is read.
 	uninstrumented error
-	account        string // as a GRANT names it: `ada`@`%`
-	most           int64  // connections that the account may have. 0 means as many as the server
+	account        string // in the form of a GRANT: `ada`@`%`
+	most           int64  // the account's limit on connections; 0 means the server's limit
 
 	builds builds.Open[*build]
 
-	// mine is the account whose sessions are not others', as it is given to Filewise's programs.
-	// If empty, only this process's sessions are not others'.
+	// mine is the account whose sessions are not counted as others', because only Filewise's programs use it. If empty,
+	// only this process's sessions are left out.
 	mine string
 }
 
-// controlConnections of a server, and as many of each build, are all that
-// Filewise opens in addition to the workload's, with one that holds each build's name.
+// controlConnections is how many connections Filewise opens for a server, and for each build, in addition to the
+// workload's. One more connection holds each build's name.
 const controlConnections = 4
 
-// openPatience bounds connecting if the target has no timeout of its own.
+// openPatience limits connecting if the target has no timeout.
 const openPatience = 30 * time.Second
 
-// Open connects and looks who answers.
+// Open connects and identifies the server.
 func (d Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
 	if t.Database != "" {
 		return d.openOwn(ctx, t)
@@ -64,7 +64,7 @@ func (d Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, e
 	return s, nil
 }
 
-// open connects, with the session variables of a release.
+// open connects with the session variables of a release.
 func (d Engine) open(ctx context.Context, t filewise.Target, session func(release [2]int) map[string]string) (*server, error) {
 	if t.Address == nil {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "an external target without an address")
@@ -91,8 +91,8 @@ func (d Engine) open(ctx context.Context, t filewise.Target, session func(releas
 	return s, nil
 }
 
-// identify reads the version before any session variable is set: variables of
-// the wrong product would fail without the reason.
+// identify reads the version before any session variable is set. Variables of the wrong product would fail without
+// giving the reason.
 func (s *server) identify(ctx context.Context) error {
 	plain := s.config.Clone()
 	plain.Params = nil
@@ -107,7 +107,7 @@ func (s *server) identify(ctx context.Context) error {
 
 var (
 	versionText = regexp.MustCompile(`^(\d+)\.(\d+)\.`)
-	// alike speak MySQL's protocol and have neither its files nor its InnoDB.
+	// alike matches products that speak MySQL's protocol but have neither its files nor its InnoDB.
 	alike = regexp.MustCompile(`(?i)tidb|vitess|oceanbase|singlestore|memsql|clickhouse|doris|starrocks|planetscale|proxysql`)
 )
 
@@ -149,7 +149,7 @@ func (s *server) readSettings(ctx context.Context) (err error) {
 	if s.rights, err = readRights(ctx, s.db, s.on("partial_revokes")); err != nil {
 		return err
 	}
-	// The session's own value is the account's limit if it has one.
+	// The session's own value is the account's limit, if it has one.
 	var account string
 	if err := s.db.QueryRowContext(ctx, "SELECT CURRENT_USER(), @@max_user_connections").Scan(&account, &s.most); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (s *server) readSettings(ctx context.Context) (err error) {
 	return ctx.Err()
 }
 
-// quoteAccount quotes the result of CURRENT_USER(); hosts hold no “@”.
+// quoteAccount quotes the result of CURRENT_USER(). Hosts contain no “@”.
 func quoteAccount(account string) string {
 	at := strings.LastIndexByte(account, '@')
 	if at < 0 {
@@ -168,16 +168,16 @@ func quoteAccount(account string) string {
 	return dialect.Ident(account[:at]) + "@" + dialect.Ident(account[at+1:])
 }
 
-// grant gives this account what it lacks.
+// grant returns the GRANT that gives this account the rights.
 func (s *server) grant(rights []string, on string) string { return grantTo(s.account, rights, on) }
 
-// on reports whether a global variable is on; one that there is not is off.
+// on reports whether a global variable is on. A missing variable is off.
 func (s *server) on(name string) bool {
 	v := strings.ToUpper(s.vars[name])
 	return v == "ON" || v == "1" || v == "YES"
 }
 
-// pageSize returns the server's, in bytes.
+// pageSize returns the server's page size in bytes.
 func (s *server) pageSize() int64 {
 	if n, err := strconv.ParseInt(s.vars["innodb_page_size"], 10, 64); err == nil && n > 0 {
 		return n
@@ -201,7 +201,7 @@ func (s *server) Offers() map[filewise.Capability]error {
 	})
 }
 
-// checkDirectories explains why tables cannot be put into directories of the server.
+// checkDirectories returns an error if tables cannot be put into directories of the server.
 func (s *server) checkDirectories(dirs []string) error {
 	if len(dirs) == 0 {
 		return nil
@@ -209,7 +209,7 @@ func (s *server) checkDirectories(dirs []string) error {
 	no := func(remedy, format string, args ...any) error {
 		return filewise.Errorf(filewise.CodePreflight, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
 	}
-	// The server makes the directory itself, but not the one that it lies in.
+	// The server creates the directory itself, but not the parent directory.
 	if local, _ := s.local(); local && !s.product.External.Directories {
 		for _, dir := range dirs {
 			if _, err := os.Stat(filepath.Dir(filepath.Clean(dir))); errors.Is(err, fs.ErrNotExist) {
@@ -231,8 +231,7 @@ func (s *server) checkDirectories(dirs []string) error {
 	return s.product.CheckKnown(s.vars, dirs)
 }
 
-// Build creates and marks a database with the layout's tables. When it fails or
-// is cancelled, nothing is left.
+// Build creates and marks a database with the layout's tables. If it fails or is cancelled, it leaves nothing.
 func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
 	b, err := s.build(ctx, l, p)
 	if err != nil {
@@ -245,13 +244,13 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	}
 	if l.AddedLater != "" {
 		db.Extender = b
-	} else if !p.Churns() { // of which only this process keeps account
+	} else if !p.Churns() { // otherwise only this process knows the state of the build
 		db.Shared = b.shared
 	}
 	return db, nil
 }
 
-// Close drops what was built and not dropped, and disconnects.
+// Close drops the builds that are not dropped yet, and closes the connections.
 func (s *server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), tidyPatience)
 	defer cancel()

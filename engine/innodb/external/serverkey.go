@@ -10,24 +10,24 @@ import (
 	"filewise/internal/exchange"
 )
 
-// optionServerKey lets a server without TLS send the key that encrypts the password. Connector/J
-// has the same name.
+// optionServerKey allows a server without TLS to send the key that encrypts the password. Connector/J uses the same
+// name.
 const optionServerKey = "allowPublicKeyRetrieval"
 
-// errServerKey: anyone who answers at the address could send a key of their own, and read the password.
+// errServerKey is returned because anyone who answers at the address could send their own key, and read the password.
 var errServerKey = errors.New("the server asks for the whole password, encrypted by a key that it sends itself, " +
 	"on a connection without TLS")
 
 type serverKey struct{}
 
-// withServerKey has refused called if the server's key is refused.
+// withServerKey returns a context with which refused is called if the server's key is refused.
 func withServerKey(ctx context.Context, refused func()) context.Context {
 	return context.WithValue(ctx, serverKey{}, refused)
 }
 
-// withoutServerKey has connections over a network end when the server sends a key for the password
-// (caching_sha2_password's full authentication, and sha256_password). The driver takes any, also if it
-// was given another. Over TLS, and on a Unix socket, none is requested.
+// withoutServerKey makes network connections fail if the server sends a key for the password (caching_sha2_password's
+// full authentication, and sha256_password). The driver accepts any such key, even if it was given another. Over TLS
+// and on a Unix socket it requests none.
 func withoutServerKey(dial exchange.Dial) exchange.Dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
@@ -39,16 +39,16 @@ func withoutServerKey(dial exchange.Dial) exchange.Dial {
 	}
 }
 
-// keyGuard reads the packets of the authentication as they pass.
+// keyGuard inspects the packets of the authentication as they pass.
 type keyGuard struct {
 	net.Conn
 	refused func()
-	over    bool   // the authentication is, or it goes on beneath TLS
-	head    []byte // of the packet that is being read: length, number, and its first byte
-	rest    int    // bytes of it that follow
+	over    bool   // the authentication is over, or continues beneath TLS
+	head    []byte // of the current packet: length, number, and its first byte
+	rest    int    // bytes of it still to come
 }
 
-// SyscallConn is for the driver, which looks whether an idle connection still stands.
+// SyscallConn lets the driver check whether an idle connection still lives.
 func (g *keyGuard) SyscallConn() (syscall.RawConn, error) {
 	s, ok := g.Conn.(syscall.Conn)
 	if !ok {
@@ -59,12 +59,12 @@ func (g *keyGuard) SyscallConn() (syscall.RawConn, error) {
 
 const (
 	headOfPacket = 4
-	sslRequest   = 32 // bytes; a client's answer to the greeting without TLS has more
+	sslRequest   = 32 // bytes; a client's answer to the greeting is longer without TLS
 	authMoreData = 0x01
-	longestFlag  = 2 // bytes of authMoreData that are no key
+	longestFlag  = 2 // bytes of an authMoreData that is no key
 )
 
-// Write sees where the authentication ends: commands are numbered from 0.
+// Write notices where the authentication ends: commands are numbered from 0.
 func (g *keyGuard) Write(b []byte) (int, error) {
 	if !g.over && len(b) >= headOfPacket {
 		g.over = b[3] == 0 || b[3] == 1 && lengthOf(b) == sslRequest
@@ -72,7 +72,7 @@ func (g *keyGuard) Write(b []byte) (int, error) {
 	return g.Conn.Write(b)
 }
 
-// Read fails when what it has read is a key.
+// Read returns an error if the server has sent a key.
 func (g *keyGuard) Read(b []byte) (int, error) {
 	n, err := g.Conn.Read(b)
 	if g.over || !g.isKey(b[:max(n, 0)]) {

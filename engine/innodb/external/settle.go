@@ -9,11 +9,10 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// Settle brings the database to rest, as far as the account may: with the right
-// to flush its tables, their pages are written. Without, it waits until the
-// server's own checkpoint has come to what is in the log now, as long as it
-// moves; a server that writes nothing while idle is not waited for. What remains
-// unwritten then is reported by Examine, beforehand.
+// Settle brings the database to rest as far as the account can. With the right to flush its tables, it writes their
+// pages. Without, it waits until the server's own checkpoint has passed the present end of the log, as long as the
+// checkpoint moves. It does not wait for a server that writes nothing while idle. Examine reports beforehand what then
+// stays unwritten.
 func (b *build) Settle(ctx context.Context) error {
 	link, err := b.Link()
 	if err != nil {
@@ -29,23 +28,23 @@ func (b *build) Settle(ctx context.Context) error {
 	return b.awaitCheckpoint(ctx, link)
 }
 
-// Unsettled: a flush of tables for export, the only one that an account can ask for, writes one
-// file after the other, and so hides what several files give; without the right, the server
-// writes when it likes.
+// Unsettled returns an error that explains why writes are not fully measured. An account can only request a flush of
+// tables for export. That writes one file after the other, and so hides the effect of several files. Without the right,
+// the server writes when it likes.
 func (*build) Unsettled() error {
 	return filewise.Errorf(filewise.CodePreflight, "Measure on a managed server of the same version (--engine) to have the drain count.",
 		"on InnoDB by URL there is no drain that writes files side by side")
 }
 
-// flushes: the account can write its tables' pages out.
+// flushes reports whether the account can write out its tables' pages.
 func (s *server) flushes() bool {
 	return s.rights.global[s.product.External.FlushRight] && s.rights.on(lockTables)
 }
 
 const (
 	settlePatience = 60 * time.Second
-	// settleRest sets how long a checkpoint that does not move is waited for: the
-	// page cleaners of both servers act once a second.
+	// settleRest is how long to wait for a checkpoint that does not move. The page cleaners of both servers act once a
+	// second.
 	settleRest = 1500 * time.Millisecond
 )
 
@@ -75,8 +74,8 @@ func (b *build) awaitCheckpoint(ctx context.Context, link dialect.Link) error {
 	return nil
 }
 
-// positions returns the log's end and the last checkpoint, in bytes of log; a server
-// that does not report them returns 0, and is not waited for.
+// positions returns the log's end and the last checkpoint, in bytes of log. If the server does not report them, both
+// are 0, and Settle does not wait.
 func (b *build) positions(ctx context.Context, link dialect.Link) (end, last int64, err error) {
 	d := b.server.product
 	all, err := dialect.Pairs(ctx, link.Control, "SHOW GLOBAL STATUS WHERE Variable_name IN ('"+d.LogEnd+"', '"+d.LogCheckpoint+"')")

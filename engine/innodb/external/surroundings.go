@@ -15,7 +15,7 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// provider names services that put another storage under the server.
+// provider names services that put different storage under the server.
 func (e *examination) provider() {
 	s := e.server
 	if v, ok := s.vars["aurora_version"]; ok {
@@ -34,7 +34,7 @@ func (e *examination) provider() {
 	}
 }
 
-// replication: what is measured here is written elsewhere too.
+// replication reports that changes made here are also written elsewhere.
 func (e *examination) replication(ctx context.Context) {
 	s := e.server
 	if s.on("wsrep_on") {
@@ -85,7 +85,7 @@ func (s *server) local() (is bool, why string) {
 	return false, fmt.Sprintf("an address of this host, but the server's host name is %s: a tunnel, or a container", s.vars["hostname"])
 }
 
-// ofThisHost reports whether a host name or address is one of this host's.
+// ofThisHost reports whether a host name or address belongs to this host.
 func ofThisHost(name string) bool {
 	if strings.EqualFold(name, "localhost") {
 		return true
@@ -116,8 +116,8 @@ func (e *examination) host() {
 		"storage of the server are not seen")
 }
 
-// space: the server does not show what its volumes have free; the file system
-// does, if it is this host's.
+// space checks free space. The server does not report what its volumes have free, but the file system does if the
+// server is on this host.
 func (e *examination) space() {
 	s := e.server
 	local, _ := s.local()
@@ -158,7 +158,7 @@ func (e *examination) activity(ctx context.Context) {
 	e.OK("activity of others", "%s", detail)
 }
 
-// measured: whether another run measures at this moment.
+// measured checks whether another run is measuring now.
 func (e *examination) measured(ctx context.Context) {
 	var holder sql.NullInt64
 	if err := e.server.db.QueryRowContext(ctx, "SELECT IS_USED_LOCK(?)", measuring).Scan(&holder); err != nil {
@@ -175,12 +175,13 @@ func (e *examination) measured(ctx context.Context) {
 	}
 }
 
-// telling are the settings, of the owner that matter in addition to the ones for any server.
+// telling lists the settings that affect what is measured, with further ones that the server's owner decides.
 var telling = append(dialect.Telling[:len(dialect.Telling):len(dialect.Telling)], "innodb_buffer_pool_size", "innodb_log_file_size",
 	"innodb_redo_log_capacity", "innodb_file_per_table", "general_log", "slow_query_log", "max_connections", "innodb_open_files",
 	"table_open_cache", "hostname", "datadir")
 
-// Facts returns the server's settings, and the settings of Filewise's sessions. What this release does not have is absent.
+// Facts returns the server's settings and the settings of Filewise's sessions. Settings that this release lacks are
+// absent.
 func (s *server) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	vars, err := dialect.Pairs(ctx, s.db, "SHOW GLOBAL VARIABLES")
 	if err != nil {
@@ -205,7 +206,7 @@ func (s *server) settling() string {
 	return "left to the server's own page cleaner: the account has no right to FLUSH TABLES … FOR EXPORT"
 }
 
-// probes returns what the server counts of a build, and of all that it does.
+// probes returns the probes for a build and for the whole server.
 func (b *build) probes() []filewise.Probe {
 	s := b.server
 	all := dialect.Probes(b, s.product, b.name)

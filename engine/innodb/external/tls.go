@@ -16,16 +16,16 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// The options of TLS in addition to the driver's own “tls”.
+// Options of TLS in addition to the driver's own “tls”.
 const (
-	optionCA         = "tls-ca"          // file of certificates that sign the server's
+	optionCA         = "tls-ca"          // file of the certificates that sign the server's
 	optionCert       = "tls-cert"        // file of the client's certificate
 	optionKey        = "tls-key"         // file of its key
-	optionServerName = "tls-server-name" // name in the server's certificate, if not the host's
+	optionServerName = "tls-server-name" // the name in the server's certificate, if it is not the host's
 )
 
-// secure sets TLS: "tls" as the driver has it (true, false, skip-verify,
-// preferred); any of the files, or the name, means tls=true.
+// secure sets TLS. "tls" has the driver's values (true, false, skip-verify, preferred). Any of the files, or the name,
+// implies tls=true.
 func secure(to *mysql.Config, given map[string]string) error {
 	mode := given["tls"]
 	_, named := given[optionServerName]
@@ -46,7 +46,7 @@ func secure(to *mysql.Config, given map[string]string) error {
 			"tls=%s is not true, false, skip-verify or preferred", mode)
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: given[optionServerName]}
-	if mode == "skip-verify" || mode == "preferred" { // as the driver has it
+	if mode == "skip-verify" || mode == "preferred" { // with the driver's meaning
 		c.InsecureSkipVerify = true
 	}
 	if mode == "preferred" {
@@ -96,8 +96,8 @@ func firstOwn(given map[string]string) string {
 	return optionServerName
 }
 
-// publicKey registers the key that encrypts a password for a server without TLS
-// (sha256_password, caching_sha2_password), under the name of its content.
+// publicKey registers the key that encrypts a password for a server without TLS (sha256_password,
+// caching_sha2_password). The key is registered under a name made from its content.
 func publicKey(c *mysql.Config, path string) error {
 	bad := func(err error) error {
 		return fmt.Errorf("%s is no file with the server's RSA public key in PEM: %w", path, err)

@@ -15,8 +15,8 @@ import (
 	"filewise/engine/internal/dumpfile"
 )
 
-// openDump opens the text of a dump: a script of mysqldump's or mariadb-dump's, or the
-// files of a directory of mydumper's one after the other.
+// openDump opens the text of a dump: a script of mysqldump or mariadb-dump, or the files of mydumper's directory,
+// joined.
 func openDump(path string) (io.ReadCloser, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -49,7 +49,7 @@ func openDump(path string) (io.ReadCloser, error) {
 	return &files{left: slices.Concat(of[0], of[1], of[len(endings)-1], of[2], of[3], of[4])}, nil
 }
 
-// openScript opens a script, unless its head shows that another program has written it.
+// openScript opens a script, unless its head shows that another program wrote it.
 func openScript(path string) (io.ReadCloser, error) {
 	f, err := dumpfile.Open(path)
 	if err != nil {
@@ -68,11 +68,11 @@ func openScript(path string) (io.ReadCloser, error) {
 
 var errSeveral = errors.New("it is of several databases: dump one alone")
 
-// endings holds the endings of mydumper's files: the database, tables, views, triggers, routines with
-// events; and rows, which come before the triggers.
+// endings lists the endings of mydumper's files: the database, tables, views, triggers, routines with events, and rows.
+// Rows are read before the triggers.
 var endings = [...]string{"-schema-create.sql", "-schema.sql", "-schema-view.sql", "-schema-triggers.sql", "-schema-post.sql", ".sql"}
 
-// files are read one after the other.
+// files reads files one after the other.
 type files struct {
 	left []string
 	now  io.ReadCloser
@@ -108,18 +108,18 @@ func (f *files) Close() (err error) {
 	return err
 }
 
-// statements divides a dump as the programs that load one do: a statement ends at the
-// end of a line. Within texts these programs write \n.
+// statements splits a dump as the programs that load one do: a statement ends at the end of a line. Within texts the
+// dumping programs write \n.
 type statements struct {
 	in        *bufio.Reader
 	delimiter string
 	ansi      ansi
 }
 
-// simple begin statements that no body of a routine is in.
+// simple matches the beginning of statements that cannot contain a routine's body.
 var simple = regexp.MustCompile(`^(INSERT|CREATE TABLE|DROP|SET|LOCK|UNLOCK|USE) `)
 
-// trimmed returns a statement's text without spaces at its end. In routines mydumper puts one behind each semicolon, so that
+// trimmed returns a statement without trailing spaces. In routines mydumper adds a space after each semicolon, so that
 // the statement does not end there.
 func (s *statements) trimmed(text string) string {
 	if s.delimiter != ";" || text == "" || text[len(text)-1] != ' ' && text[len(text)-1] != '\t' || !simple.MatchString(text) {
@@ -141,9 +141,9 @@ func (s *statements) next() (string, error) {
 		_, database, says := strings.Cut(text, " Database: ")
 		switch {
 		case b.Len() == 0 && says && strings.HasPrefix(text, "-- Host: ") && database != "":
-			return "USE " + dialect.Ident(database), nil // of a dump of one, which has no USE
+			return "USE " + dialect.Ident(database), nil // a dump of one database has no USE
 		case b.Len() > 0 || !sets && text != "" && !strings.HasPrefix(text, "--") && !strings.HasPrefix(text, "/*M!999999"):
-			if b.Len() > 0 { // rows are a line each of a megabyte, which is not copied
+			if b.Len() > 0 { // rows come in lines of a megabyte, which are not copied
 				b.WriteString(text)
 				text = b.String()
 			}

@@ -35,14 +35,14 @@ func (e Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program)
 	return s, err
 }
 
-// onServer names the place of SQL in plans.
+// onServer is the place of SQL in plans.
 const onServer = "server"
 
 func (d *design) steps(in dialect.Install) (script.Steps, error) {
 	managed := d.Product.Managed
 	creation, err := managed.Create(in, "")
 	if err != nil {
-		creation = dialect.Creation{} // not installed here: Open reports it
+		creation = dialect.Creation{} // not installed here, which Open reports
 	}
 	w := d.Writer(onServer)
 	w.Add(filewise.StageBuild, "file "+d.optionPath(), d.optionFile())
@@ -82,19 +82,19 @@ func (d *design) start(w *script.Writer, stage string, in dialect.Install, boots
 	w.AddAll(stage, script.Shell, []string{script.Quoted(slices.Concat([]string{in.Binary}, args, more))}, err)
 }
 
-// planned returns what is installed; if a plan is made that can be nothing.
+// planned returns the installed product. For a plan, nothing needs to be installed.
 func (e Engine) planned(t filewise.Target) (dialect.Install, error) {
 	in, err := e.Managed.Find(context.Background(), t.ServerBin)
 	switch {
 	case err == nil:
 		return in, nil
-	case t.ServerBin != "": // Open would refuse it as well
+	case t.ServerBin != "": // Open would refuse it, too
 		return dialect.Install{}, err
 	}
 	return dialect.Install{Binary: e.Managed.Binary}, nil
 }
 
-// asked returns the files as a build creates them; those that grow start small.
+// asked returns the files as a build creates them. Files that grow start small.
 func (d *design) asked() []filewise.File {
 	files := append(dialect.Asked(d.All()), dialect.Asked(d.temps)...)
 	files = append(files, filewise.File{Role: filewise.RoleLog, Volume: d.log.volume, Path: filepath.Join(d.dataDir(), d.Product.Files.Redo),
@@ -110,7 +110,7 @@ func (d *design) asked() []filewise.File {
 	return files
 }
 
-// space returns the room on each volume. Files that grow can take all of the work.
+// space returns the space needed on each volume. If files grow, each may take all of the work.
 func (d *design) space() map[string]int64 {
 	space := map[string]int64{}
 	for _, f := range d.asked() {
@@ -133,7 +133,7 @@ func (d *design) space() map[string]int64 {
 			space[f.Volume] += perFile
 		}
 	}
-	if d.isSystem() && d.Layout.AddedLater == filewise.LaterRebuilt { // the copy of what was loaded
+	if d.isSystem() && d.Layout.AddedLater == filewise.LaterRebuilt { // the copy of the loaded rows
 		all := d.All()
 		space[all[len(all)-1].Volume] += d.Layout.Data.Bytes / int64(d.Layout.Data.Files)
 	}
@@ -142,7 +142,7 @@ func (d *design) space() map[string]int64 {
 	return space
 }
 
-// writeBackup adds what a backup, its restore and their check execute.
+// writeBackup adds the steps of a backup, its restore and the check.
 func (d *design) writeBackup(w *script.Writer, in dialect.Install) {
 	if !d.Program.BacksUp() {
 		return
@@ -169,7 +169,7 @@ func (d *design) writeBackup(w *script.Writer, in dialect.Install) {
 	}
 }
 
-// writeCommands adds the command lines of programs.
+// writeCommands adds the command lines of the programs of an act.
 func (d *design) writeCommands(w *script.Writer, act filewise.Act, to *design) {
 	commands, err := d.commands(act, to)
 	w.AddAll(filewise.StageMeasure, script.Shell, nil, err)

@@ -10,22 +10,21 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// openServer is the opened target. Every build has a server process of its
-// own, since the files of the system tablespace are decided when it is created.
+// openServer is an opened target. Every build has its own server process, because the system tablespace's files are
+// chosen when a server is created.
 type openServer struct {
 	target  filewise.Target
 	product *dialect.Product
 	install dialect.Install
 	facts   []filewise.Fact
-	// templates of the builds. If nil, each is created by the server.
+	// templates holds the builds' templates. If nil, the server creates each data directory.
 	templates *server.Templates
 	builds    builds.Open[*instance]
 	kept      server.Kept[*instance]
 }
 
-// Open finds the server and tries it: a small server with the user's settings is
-// created, started, read for its effective settings, and ended. What would fail
-// later fails here.
+// Open finds the server and tries it, so that problems show before anything is built. It creates a small server with
+// the user's settings, starts it, reads its effective settings, and ends it.
 func (e Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
 	in, err := e.Managed.Find(ctx, t.ServerBin)
 	if err != nil {
@@ -43,7 +42,7 @@ func (e Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, e
 	return s, nil
 }
 
-// try runs the smallest server on the target, with these settings.
+// try starts the smallest server on the target with these settings, and returns its facts.
 func (s *openServer) try(ctx context.Context, settings map[string]string) (facts []filewise.Fact, err error) {
 	t := s.target
 	t.Settings = settings
@@ -62,8 +61,7 @@ func (s *openServer) try(ctx context.Context, settings map[string]string) (facts
 var trialStart = filewise.Program{Workload: "inserts",
 	Phases: []filewise.Phase{{Section: "insert", Appends: true, Connections: 1, CommitEvery: 1}}}
 
-// launch creates a build's files and starts its server. Nothing is left of one
-// that fails.
+// launch creates a build's files and starts its server. If it fails, it leaves nothing.
 func (s *openServer) launch(ctx context.Context, layOut func(n int) (*design, error)) (*instance, error) {
 	i, err := s.register(layOut)
 	if err != nil {
@@ -81,7 +79,7 @@ func (s *openServer) launch(ctx context.Context, layOut func(n int) (*design, er
 	return i, nil
 }
 
-// register makes the directories of a build, under the first number that is free.
+// register makes the directories of a build under the first free number.
 func (s *openServer) register(layOut func(n int) (*design, error)) (*instance, error) {
 	return s.builds.Register(func(n int) (*instance, error) {
 		d, err := layOut(n)
@@ -95,8 +93,8 @@ func (s *openServer) register(layOut func(n int) (*design, error)) (*instance, e
 	})
 }
 
-// drop ends a build's server and removes its files; twice is harmless. What the
-// server still had to write is thrown away with the files.
+// drop ends a build's server and removes its files. What the server still had to write is lost. Calling drop twice is
+// harmless.
 func (s *openServer) drop(i *instance) error {
 	s.kept.Forget(i)
 	i.life.Kill()
@@ -105,7 +103,7 @@ func (s *openServer) drop(i *instance) error {
 	return err
 }
 
-// Close ends and removes what was built and not dropped.
+// Close drops the builds that are not dropped yet.
 func (s *openServer) Close() error { return s.builds.Close(s.drop) }
 
 // Facts returns the facts of the trial start, with the version and the binary.
@@ -113,7 +111,7 @@ func (s *openServer) Facts(context.Context) ([]filewise.Fact, error) { return s.
 
 // Offers explains why a capability is absent.
 func (s *openServer) Offers() map[filewise.Capability]error {
-	all := filewise.Offering(map[filewise.Capability]error{ // what a kind of layout cannot do is refused with the reason
+	all := filewise.Offering(map[filewise.Capability]error{ // a kind of layout that lacks one is refused with the reason
 		filewise.CanIndexApart: dialect.CheckIndexes(filewise.Layout{Indexes: filewise.IndexesApart}),
 		filewise.CanBackup:     checkBackup(s.product, s.target),
 		filewise.CanTemp:       checkTemp(s.product),
@@ -147,7 +145,7 @@ func (s *openServer) Build(ctx context.Context, l filewise.Layout, p filewise.Pr
 	return s.database(i), nil
 }
 
-// database returns a build as the layers above see it.
+// database returns a build for the layers above.
 func (s *openServer) database(i *instance) *filewise.Database {
 	return &filewise.Database{
 		Observer: i, Connector: dialect.Connector{Host: i,
