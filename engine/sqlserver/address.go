@@ -14,11 +14,11 @@ import (
 	"filewise/engine/internal/external"
 )
 
-// loginApp begins the program name of all sessions of Filewise; activity is recognized by it.
+// loginApp is the prefix of the program name of all of Filewise's sessions. Activity of others is told apart by it.
 const loginApp = "filewise"
 
-// loginOptions holds the options of a URL, by the driver's names (msdsn). TLS is set from several at once: see
-// setTLS.
+// loginOptions describes the options of a URL, by the driver's names (msdsn). TLS depends on several options at once:
+// see setTLS.
 var loginOptions = external.Options[msdsn.Config]{
 	Driver: "SQL Server's driver", Fold: strings.ToLower, Secret: map[string]bool{accessToken: true},
 	Known: map[string]func(*msdsn.Config, string) error{
@@ -75,7 +75,7 @@ var loginOptions = external.Options[msdsn.Config]{
 	},
 }
 
-// trusted accepts what other drivers need to be given: without a user the one who runs Filewise is signed in.
+// trusted accepts an option that other drivers need. Without a user, the account that runs Filewise is signed in.
 func trusted(_ *msdsn.Config, v string) error {
 	var yes bool
 	switch {
@@ -87,18 +87,18 @@ func trusted(_ *msdsn.Config, v string) error {
 	return nil
 }
 
-// leastPacket is the server's usual size. TDS allows 512 bytes, in which the driver's TLS handshake fails.
+// leastPacket is the server's default packet size. TDS allows 512 bytes, with which the driver's TLS handshake fails.
 const leastPacket = 4096
 
-// loginParameter returns the setter of an option that the driver reads by its name.
+// loginParameter returns a setter for an option that the driver reads by name.
 func loginParameter(name string) func(*msdsn.Config, string) error {
 	return func(c *msdsn.Config, v string) error { c.Parameters[name] = v; return nil }
 }
 
-// checkOptions refuses what the driver does not read.
+// checkOptions refuses options that the driver does not read.
 func checkOptions(a filewise.Address) error { return loginOptions.Check(a) }
 
-// loginConfig returns the driver's configuration of an address. The error has CodeUsage.
+// loginConfig returns the driver's configuration for an address. Errors have CodeUsage.
 func loginConfig(a filewise.Address) (msdsn.Config, error) {
 	c := msdsn.Config{
 		Host: a.Host, Port: uint64(a.Port), Instance: a.Path, User: a.User, Password: a.Password.Reveal(),
@@ -123,8 +123,8 @@ func loginConfig(a filewise.Address) (msdsn.Config, error) {
 	return c, setTLS(&c, given)
 }
 
-// setTLS follows the driver's rules (msdsn.parseTLS, which is not exported):
-// without encrypt only the login is encrypted, and any certificate accepted.
+// setTLS follows the driver's rules (msdsn.parseTLS, which is not exported). Without encrypt only the login is
+// encrypted, and any certificate is accepted.
 func setTLS(c *msdsn.Config, given map[string]string) error {
 	encrypt, encrypted := given[msdsn.Encrypt]
 	switch strings.ToLower(encrypt) {
@@ -174,12 +174,12 @@ func setTLS(c *msdsn.Config, given map[string]string) error {
 	return nil
 }
 
-// loginUsage returns an error about what the user gave.
+// loginUsage returns an error about the user's input.
 func loginUsage(remedy, format string, args ...any) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, format, args...)
 }
 
-// hostName is this host's. If empty, it is not known.
+// hostName returns this host's name, or "" if it is not known.
 func hostName() string {
 	host, err := os.Hostname()
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 	"filewise/internal/sqlfile"
 )
 
-// CheckOptions refuses what the driver does not read.
+// CheckOptions refuses options that the driver does not read.
 func (Engine) CheckOptions(a filewise.Address) error { return checkOptions(a) }
 
-// Ask opens an existing server for questions, within the target's database if it names one.
+// Ask opens an existing server for questions, in the target's database if the target names one.
 func (e Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewise.Asked, error) {
 	first, cancel := context.WithTimeout(ctx, 4*filewise.AskPatience)
 	defer cancel()
@@ -35,12 +35,12 @@ func (e Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewi
 	return questions{s, on, ownSections(text)}, nil
 }
 
-// ownSections reads the sections of package own.
+// ownSections parses the sections of package own.
 func ownSections(text string) *sqlfile.File {
 	return sqlfile.Must(sqlfile.Parse("own", text, templateFuncs))
 }
 
-// questions is a session that asks. It implements filewise.Asked.
+// questions is a session that queries the server. It implements filewise.Asked.
 type questions struct {
 	server *externalServer
 	on     *sql.DB // in the database
@@ -75,7 +75,7 @@ func (a questions) Rows(ctx context.Context, section string, vars map[string]any
 	return filewise.RowsOf(all), nil
 }
 
-// Waits are the sums since the start, without the probe's benign ones.
+// Waits returns the sums since the server's start, without the waits that the probe calls benign.
 func (a questions) Waits(ctx context.Context) (all []filewise.Counter, err error) {
 	rows, err := a.Rows(ctx, "inspect-waits", nil)
 	for _, r := range rows {
@@ -93,7 +93,7 @@ func (a questions) Remedy(err error) string {
 	return ""
 }
 
-// banner is product, version and edition.
+// banner returns product, version and edition.
 func (i identity) banner() string {
 	return fmt.Sprintf("SQL Server %s (%s %s), %s", i.version, i.versionText, i.level, i.edition)
 }

@@ -10,27 +10,27 @@ import (
 	"filewise/engine/sqlserver/dialect"
 )
 
-// null takes a backup and keeps nothing, to see how fast a server can read.
+// null is the device that makes a backup and stores nothing, to see how fast a server can read.
 const null = "NUL"
 
 const (
 	maxStripes = 64      // devices of a backup
-	maxMemory  = 1 << 30 // BUFFERCOUNT × MAXTRANSFERSIZE lies outside the buffer pool
+	maxMemory  = 1 << 30 // BUFFERCOUNT × MAXTRANSFERSIZE is outside the buffer pool
 )
 
-// transfer are the options of a striped backup or restore. 0 means the server's own.
+// transfer holds the options of a striped backup or restore. 0 means the server's default.
 type transfer struct {
 	stripes         []string
-	compression     string // "on", "off", "": the server's own
+	compression     string // "on", "off", or "" for the server's default
 	bufferCount     int
 	maxTransferSize int      // bytes
 	blockSize       int      // bytes
-	part            []string // filegroups. Nil means all
-	theirs          bool     // a backup that Filewise has not made
-	again           bool     // the files are of a backup that this run made before under the same name
+	part            []string // filegroups; nil means all
+	theirs          bool     // Filewise has not made the backup
+	again           bool     // the files belong to an earlier backup of this run with the same name
 }
 
-// check refuses what the server would refuse late, and too much memory.
+// check refuses options that the server would refuse late, or that take too much memory.
 func (t transfer) check(i identity) error {
 	if len(t.stripes) < 1 || len(t.stripes) > maxStripes {
 		return usage(fmt.Sprintf("give 1 to %d files", maxStripes), "a backup to %d files", len(t.stripes))
@@ -56,7 +56,7 @@ func (t transfer) check(i identity) error {
 	return t.checkSizes()
 }
 
-// checkSizes refuses buffers that the server would refuse, and too much memory for them.
+// checkSizes refuses buffers that the server would refuse, or that take too much memory.
 func (t transfer) checkSizes() error {
 	size := t.maxTransferSize
 	switch {
@@ -70,7 +70,7 @@ func (t transfer) checkSizes() error {
 		return usage("give 1 or more", "BUFFERCOUNT %d", t.bufferCount)
 	}
 	if size == 0 {
-		size = mib // the server's own
+		size = mib // the server's default
 	}
 	if int64(t.bufferCount)*int64(size) > maxMemory {
 		return usage("give fewer or smaller buffers", "%d buffers of %d bytes are more than 1 GiB outside the buffer pool", t.bufferCount, size)
@@ -83,7 +83,7 @@ func (t transfer) vars() map[string]any {
 		"MaxTransferSize": t.maxTransferSize, "BlockSize": t.blockSize, "Theirs": t.theirs, "Again": t.again, "Part": t.part}
 }
 
-// mayBackup refuses options that the server does not have.
+// mayBackup refuses options that the server does not support.
 func (s *externalServer) mayBackup(t transfer) error {
 	if t.compression == "on" && !s.identity.compressesBackups() {
 		return filewise.Errorf(filewise.CodeUsage, "leave compression off", "%s does not compress backups: %w", s.identity.edition,
@@ -92,8 +92,8 @@ func (s *externalServer) mayBackup(t transfer) error {
 	return t.check(s.identity)
 }
 
-// backup makes a COPY_ONLY backup of a database, which can be the user's. No
-// file is overwritten except the files of a backup that this run made under a name of its own.
+// backup makes a COPY_ONLY backup of a database, which can be the user's. It overwrites no files except those of an
+// earlier backup of this run with the same name.
 func (l *long) backup(ctx context.Context, database string, t transfer) error {
 	if err := l.server.mayBackup(t); err != nil {
 		return err
@@ -103,18 +103,18 @@ func (l *long) backup(ctx context.Context, database string, t transfer) error {
 	return l.run(ctx, "backup", vars)
 }
 
-// first returns what questions about a backup name: each of its files reports the whole, and
-// they are documented for one device.
+// first returns the variables for questions about a backup. They name only its first file: each file reports the whole
+// backup, and the statements are documented for one device.
 func (t transfer) first() map[string]any {
 	t.stripes = t.stripes[:1]
 	return t.vars()
 }
 
-// move is a file of a backup and where it goes.
+// move is a file of a backup and the path to restore it to.
 type move struct{ Logical, Path string }
 
-// restore restores a backup under a new name of Filewise's, every file in the
-// directory that is recognized by its name in the database, and marks it with the text.
+// restore restores a backup under a new name of Filewise's and marks the database with text. to returns the directory
+// for each file, by its name in the database.
 func (l *long) restore(ctx context.Context, t transfer, name, text string, to func(logical string, log bool) joiner) (err error) {
 	s := l.server
 	if err := t.check(s.identity); err != nil {
@@ -132,7 +132,7 @@ func (l *long) restore(ctx context.Context, t transfer, name, text string, to fu
 	return errors.Join(err, s.dropRestoring(ctx, name))
 }
 
-// moves give every file of the backup a path of its own.
+// moves returns a new path for every file of the backup.
 func (s *externalServer) moves(ctx context.Context, t transfer, name string, to func(logical string, log bool) joiner) ([]move, error) {
 	rows, err := askAll(ctx, s.control, "backup-files", t.first())
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *externalServer) moves(ctx context.Context, t transfer, name string, to 
 	for i, r := range rows {
 		extension := map[string]string{"L": "ldf", "D": "ndf"}[r.Text("Type")]
 		if extension == "" {
-			extension = "dir" // FILESTREAM and full-text: a directory
+			extension = "dir" // a directory, for FILESTREAM and full-text
 		}
 		path, err := to(r.Text("LogicalName"), extension == "ldf").Join(fmt.Sprintf("%s_restored_%02d.%s", name, i+1, extension))
 		if err != nil {
@@ -156,8 +156,8 @@ func (s *externalServer) moves(ctx context.Context, t transfer, name string, to 
 	return all, nil
 }
 
-// dropRestoring removes what a failed RESTORE of ours has left: it has no mark, but a name that this call has made,
-// and is being restored, or a copy that the account may not mark.
+// dropRestoring drops what a failed RESTORE of this call has left. It has no mark, but the name that this call made. It
+// is still being restored, or is a copy that the account may not mark.
 func (s *externalServer) dropRestoring(ctx context.Context, name string) error {
 	statement, err := server.Statement("drop-restoring", map[string]any{"Name": name})
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"filewise/internal/mark"
 )
 
-// checkBackup refuses what workload backup cannot do, whatever the server.
+// checkBackup refuses layouts that workload backup cannot use on any server.
 func (d *design) checkBackup() error {
 	l := d.layout
 	if _, err := readBackupOptions(l.BackupOptions); err != nil {
@@ -32,9 +32,9 @@ func (d *design) checkBackup() error {
 	return nil
 }
 
-// transfer returns the options of a backup of the layout.
+// transfer returns the options for backups of the layout.
 func (d *design) transfer(stripes []string) transfer {
-	t, _ := readBackupOptions(d.layout.BackupOptions) // checked by checkBackup
+	t, _ := readBackupOptions(d.layout.BackupOptions) // checkBackup has checked them
 	t.stripes = stripes
 	return t
 }
@@ -42,7 +42,7 @@ func (d *design) transfer(stripes []string) transfer {
 // firstBackup returns the name of a build's first backup.
 func (d *design) firstBackup() string { return d.name + "_backup_1" }
 
-// stripes returns the files of a backup of the layout.
+// stripes returns the files of one backup of the layout.
 func (d *design) stripes(name string) ([]filewise.File, error) {
 	volumes := d.layout.BackupVolumes(d.target.Volumes)
 	return d.stripesOn(name, max(d.layout.Backup.Files, 1), func(i int) filewise.Volume {
@@ -50,7 +50,7 @@ func (d *design) stripes(name string) ([]filewise.File, error) {
 	})
 }
 
-// stripesOn returns so many files of a backup, whose places volume returns.
+// stripesOn returns n files of a backup, whose places volume returns.
 func (d *design) stripesOn(name string, n int, volume func(i int) filewise.Volume) (all []filewise.File, err error) {
 	for i := range n {
 		f := filewise.File{Role: filewise.RoleBackup, Volume: volume(i).Name, Path: null}
@@ -68,13 +68,13 @@ func pathsOf(files []filewise.File) []string {
 	return filewise.Each(files, func(f filewise.File) string { return f.Path })
 }
 
-// backedUp holds what a backuper backs up: a build, or a database of the user's.
+// backedUp describes the database that a backuper backs up: a build, or a user's database.
 type backedUp struct {
 	database, prefix string // the names of backup files begin with prefix
-	discard, keep    bool   // thrown away, and allowed to stay
-	layout           string // whose backups share names if they stay
-	file             string // of the database itself. Empty means not known
-	custom           bool   // it holds anything
+	discard, keep    bool   // discard the backup; allow it to stay
+	layout           string // layout whose backups share names if they stay
+	file             string // a file of the database itself; "" if not known
+	custom           bool   // the database can hold anything
 	stripes          func(name string) ([]filewise.File, error)
 	transfer         func(stripes []string) transfer
 	beside           func(logical string, log bool) joiner // the place to which a file is restored
@@ -85,30 +85,30 @@ type backedUp struct {
 type backuper struct {
 	server *externalServer
 	of     backedUp
-	// removes: Filewise sees the server's directories, and removes backup files itself:
-	// SQL Server has no statement for that.
+	// removes is true if Filewise sees the server's directories and removes backup files itself. SQL Server has no
+	// statement for that.
 	removes bool
 
 	mu       sync.Mutex
 	number   int64
-	stay     *staying        // of backups that stay. If nil, none has yet
-	written  []filewise.File // by the last backup
-	restored string          // the database. Empty means none
-	mark     string          // of it
-	// session holds the session of the last backup or restore: it stays in the build's database,
-	// where the waits of its sessions are read.
+	stay     *staying        // the name of backups that stay; nil if there is none yet
+	written  []filewise.File // files of the last backup
+	restored string          // the restored database; "" if there is none
+	mark     string          // the restored database's mark
+	// session is the session of the last backup or restore. It stays in the build's database, where the waits of its
+	// sessions are read.
 	session *long
 }
 
-// Took returns how long the statement of the last backup or restore took: without the login and
-// questions about its files, of which there are the more the more files it has.
+// Took returns how long the statement of the last backup or restore took. It leaves out the login and the questions
+// about files, whose number grows with the files.
 func (k *backuper) Took() time.Duration {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.session.took
 }
 
-// begin ends the session before and opens another.
+// begin closes the previous session and opens a new one.
 func (k *backuper) begin(ctx context.Context) (err error) {
 	if err := k.end(); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (k *backuper) end() error {
 	return l.close()
 }
 
-// newBackuper makes sure that backup files can be removed, before anything is built.
+// newBackuper checks that backup files can be removed, before anything is built.
 func newBackuper(b *build) (*backuper, error) {
 	d := b.design
 	if err := b.server.mayBackup(d.transfer([]string{null})); err != nil {
@@ -134,7 +134,7 @@ func newBackuper(b *build) (*backuper, error) {
 	return k, k.checkVolumes(d.layout.BackupVolumes(d.target.Volumes))
 }
 
-// checkVolumes makes sure that what is written there can be removed.
+// checkVolumes checks that files written to the volumes can be removed.
 func (k *backuper) checkVolumes(volumes []filewise.Volume) error {
 	if k.removes = true; k.of.discard {
 		return nil
@@ -148,7 +148,7 @@ func (k *backuper) checkVolumes(volumes []filewise.Volume) error {
 	return nil
 }
 
-// removable is nil if Filewise sees the directories of the volumes, so that it can remove backup files there.
+// removable returns nil if Filewise sees the volumes' directories, so that it can remove backup files there.
 func (s *externalServer) removable(volumes []filewise.Volume) error {
 	for _, v := range volumes {
 		dir := v.Dir
@@ -164,9 +164,9 @@ func (s *externalServer) removable(volumes []filewise.Volume) error {
 	return nil
 }
 
-// removableHere adds that the server's own files can be looked at: Windows shows a directory to accounts which may not
-// look at the files in it, and a server behind a forwarded port looks local. The first file of tempdb is one that
-// every login is notified of.
+// removableHere also checks that the server's own files can be examined. Windows shows a directory to accounts that
+// cannot examine its files, and a server behind a forwarded port looks local. It uses the first file of tempdb, whose
+// path every login can read.
 func (s *externalServer) removableHere(ctx context.Context, volumes []filewise.Volume) error {
 	if err := s.removable(volumes); err != nil {
 		return err
@@ -178,7 +178,7 @@ func (s *externalServer) removableHere(ctx context.Context, volumes []filewise.V
 	return visible("the server's own file", t.files[0].path)
 }
 
-// visible is nil if Filewise can look at a file of the server's.
+// visible returns nil if Filewise can examine a file of the server.
 func visible(what, path string) error {
 	_, err := os.Stat(path)
 	switch {
@@ -191,7 +191,7 @@ func visible(what, path string) error {
 	return unsupported(keepRemedy, "%s %s cannot be looked at, so that backup files could not be removed: %w", what, path, err)
 }
 
-// Backup writes the backup files of the layout and returns them. None exists before.
+// Backup writes the layout's backup files and returns them. None of the files exists before.
 func (k *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -222,7 +222,7 @@ func (k *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 	return slices.Clone(files), err
 }
 
-// seen refuses to write what could not be removed.
+// seen refuses to write files that could not be removed.
 func (k *backuper) seen() error {
 	if !k.removes || k.of.discard || k.of.file == "" {
 		return nil
@@ -237,7 +237,7 @@ func (k *backuper) seen() error {
 	return err
 }
 
-// there makes sure of the same of what was written.
+// there checks that the files that were written can be removed.
 func (k *backuper) there() error {
 	for _, f := range k.written {
 		if err := visible("backup file, which stays,", f.Path); k.removes && err != nil {
@@ -250,17 +250,16 @@ func (k *backuper) there() error {
 	return nil
 }
 
-// keepRemedy states what to do if Filewise does not see the server's files.
+// keepRemedy tells what to do if Filewise does not see the server's files.
 const keepRemedy = "run Filewise on the server's host, as an account that may remove files where backups go (Windows: in a prompt that " +
 	"is run as administrator; or --volume b=SHARE, a share that the server and this account write to); or let the files stay there, one set " +
 	"a layout: the server reports their size and the time (--set keep-backups=on); backups to NUL leave none (--discard)"
 
-// size reads the size of the backup, which its files share equally: the server
-// writes them in turns.
+// size reads the size of the backup. Its files share it equally, because the server writes them in turns.
 func (k *backuper) size(ctx context.Context, t transfer) error {
 	s := k.server
 	r, err := ask(ctx, s.control, "backup-header", t.first())
-	if denied(err) && k.removes { // it takes the right to create databases; here the files are seen
+	if denied(err) && k.removes { // it needs the right to create databases; here the files are visible
 		for i, f := range k.written {
 			if info, err := os.Stat(f.Path); err == nil {
 				k.written[i].Bytes = info.Size()
@@ -283,8 +282,7 @@ func (k *backuper) size(ctx context.Context, t transfer) error {
 	return nil
 }
 
-// Restore restores the last backup under a new name, each file next to the one that
-// it is a copy of.
+// Restore restores the last backup under a new name. Each file is placed next to its original.
 func (k *backuper) Restore(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -309,7 +307,7 @@ func (k *backuper) Restore(ctx context.Context) error {
 	return nil
 }
 
-// beside returns the directory of a file of the build, by its name in the database.
+// beside returns the directory of a build's file, by the file's name in the database.
 func (d *design) beside(logical string, log bool) joiner {
 	if log {
 		return d.logDir
@@ -322,7 +320,7 @@ func (d *design) beside(logical string, log bool) joiner {
 	return d.where[d.data[0].volume]
 }
 
-// Verify has the server check the restored database, and compares it with the original.
+// Verify has the server check the restored database, and compares the database with the original.
 func (k *backuper) Verify(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -341,7 +339,7 @@ func (k *backuper) Verify(ctx context.Context) error {
 	})
 }
 
-// compareCopy compares the sums of the tables with the original's.
+// compareCopy compares the sums of the copy's tables with the original's.
 func (b *build) compareCopy(ctx context.Context, copied *sql.DB) error {
 	sums, err := b.design.batches("check", b.design.vars())
 	if err != nil {
@@ -363,7 +361,7 @@ func (b *build) compareCopy(ctx context.Context, copied *sql.DB) error {
 	return nil
 }
 
-// Discard removes restored database and backup files. Twice is harmless.
+// Discard removes the restored database and the backup files. Calling Discard twice is harmless.
 func (k *backuper) Discard(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -385,8 +383,8 @@ func (k *backuper) dropRestored(ctx context.Context) error {
 	return err
 }
 
-// removeFiles removes the files that the last backup wrote, if Filewise sees
-// them. Their names were made up for it.
+// removeFiles removes the files that the last backup wrote, if Filewise sees them. Their names were made for that
+// backup.
 func (k *backuper) removeFiles() error {
 	var errs []error
 	for _, f := range k.written {
@@ -402,7 +400,7 @@ func (k *backuper) removeFiles() error {
 	return errors.Join(errs...)
 }
 
-// warnBackup describes what a reader needs for backups.
+// warnBackup adds warnings about the layout's backups.
 func (d *design) warnBackup(add func(code, message, remedy string)) {
 	if !d.program.BacksUp() {
 		return

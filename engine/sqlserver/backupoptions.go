@@ -10,8 +10,8 @@ import (
 	"filewise"
 )
 
-// backupOptions are the parameters of BACKUP and RESTORE; transfer.check decides which of
-// their values the server takes together.
+// backupOptions lists the options of BACKUP and RESTORE. transfer.check decides which values the server accepts
+// together.
 var backupOptions = []filewise.BackupOption{
 	{Name: "blocksize", Words: "a power of two from 512 to 64KiB", Check: func(v string) error { _, err := bytesOf(v); return err }},
 	{Name: "buffercount", Words: "a number of buffers, or auto: the server's own",
@@ -21,7 +21,7 @@ var backupOptions = []filewise.BackupOption{
 		Check: func(v string) error { _, err := bytesOf(v); return err }},
 }
 
-// readBackupOptions returns the options of a layout; unknown ones and bad values are refused.
+// readBackupOptions reads the options of a layout. It refuses unknown options and bad values.
 func readBackupOptions(o filewise.BackupOptions, more ...filewise.BackupOption) (t transfer, err error) {
 	if err := o.Check(append(slices.Clone(backupOptions), more...)); err != nil {
 		return t, err

@@ -13,13 +13,13 @@ import (
 	"filewise"
 )
 
-// loaders returns the number of batches that are loaded at the same time.
+// loaders returns how many batches are loaded in parallel.
 func loaders() int { return max(runtime.NumCPU(), 2) }
 
-// bulk loads by TDS bulk copy, on connections of its own.
+// bulk loads by TDS bulk copy, on separate connections.
 type bulk struct{ build *build }
 
-// LoadBatch copies a batch and its mark in one transaction.
+// LoadBatch copies a batch and records it in one transaction.
 func (b bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -27,11 +27,11 @@ func (b bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) 
 	conn, err := b.build.loader.Conn(ctx)
 	if err == nil {
 		if err = b.load(ctx, conn, t, batch); err != nil {
-			// What the driver has begun to send cannot be taken back: the next use of
-			// the connection would send rows in the middle of another statement.
+			// What the driver has begun to send cannot be taken back. The connection's next use would send rows in the middle of
+			// another statement.
 			_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 		}
-		_ = conn.Close() // back to the pool, or gone with the error above
+		_ = conn.Close() // returned to the pool, or closed after the error above
 	}
 	if err == nil {
 		return nil
@@ -42,8 +42,8 @@ func (b bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) 
 	return b.build.server.login.explain(fmt.Errorf("loading batch %d of table %s: %w", batch, t.Table, err))
 }
 
-// load does it by statements: a transaction of database/sql could only be ended by
-// a rollback, which would come in the middle of the rows.
+// load begins and ends its transaction by statements. database/sql's transaction could only be rolled back, and the
+// rollback would come in the middle of the rows.
 func (b bulk) load(ctx context.Context, conn *sql.Conn, t filewise.TableData, batch int64) error {
 	for _, section := range []string{"count", "begin-load"} {
 		if err := do(ctx, conn, section, nil); err != nil {
@@ -55,12 +55,12 @@ func (b bulk) load(ctx context.Context, conn *sql.Conn, t filewise.TableData, ba
 		err = copyRows(ctx, conn, t, batch)
 	}
 	if err != nil {
-		return err // the connection goes, and the transaction with it
+		return err // the connection is closed, and its transaction rolled back
 	}
-	return do(ctx, conn, "commit-load", nil) // of nothing, if it is loaded already
+	return do(ctx, conn, "commit-load", nil) // an empty transaction if the batch is loaded already
 }
 
-// marked notes a batch as loaded. If true, it is loaded already.
+// marked records a batch as loaded. It returns true if the batch was recorded before.
 func marked(ctx context.Context, conn *sql.Conn, table string, batch int64) (bool, error) {
 	mark, err := server.Statement("mark-loaded", nil)
 	if err != nil {
@@ -74,8 +74,8 @@ func marked(ctx context.Context, conn *sql.Conn, table string, batch int64) (boo
 	return n == 0, err
 }
 
-// copyRows sends the rows of a batch. After a bad row the driver's last flush
-// returns no error and 0 rows: each row's error counts, and the number in the end.
+// copyRows sends the rows of a batch. After a bad row the driver's last flush returns no error and 0 rows. So copyRows
+// checks each row's error, and the number of rows at the end.
 func copyRows(ctx context.Context, conn *sql.Conn, t filewise.TableData, batch int64) (err error) {
 	rows := int(t.Rows/max(t.Batches, 1)) + 1
 	statement, err := conn.PrepareContext(ctx, mssql.CopyIn("dbo."+t.Table, mssql.BulkOptions{RowsPerBatch: rows}, t.Columns...))
@@ -98,8 +98,8 @@ func copyRows(ctx context.Context, conn *sql.Conn, t filewise.TableData, batch i
 	return err
 }
 
-// bulkWriter sends rows as they come. The driver writes a row before it returns, so
-// that texts are only kept until the row's end.
+// bulkWriter sends rows as they come. The driver writes a row before it returns, so texts are kept only until the row's
+// end.
 type bulkWriter struct {
 	ctx       context.Context
 	statement *sql.Stmt
@@ -132,8 +132,7 @@ func (w *bulkWriter) EndRow() error {
 	return nil
 }
 
-// Finish makes the indexes that are cheaper made once the tables are full, and
-// brings statistics up to date.
+// Finish creates the indexes that are cheaper to create on full tables, and updates statistics.
 func (b bulk) Finish(ctx context.Context) error {
 	err := b.build.steps.Of("indexes").Run(ctx, b.build.do)
 	if err == nil {

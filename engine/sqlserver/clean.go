@@ -15,17 +15,16 @@ import (
 
 const kindDatabase = "database"
 
-// young is an age in minutes below which a database may still be being made: it
-// is marked in the batch that creates it, but its keeper's lock comes later.
+// young is the age in minutes below which a database may still be in the making. It is marked in the batch that creates
+// it, but its keeper takes the lock later.
 const young = 10
 
-// Leftovers lists the databases that carry the mark, and those that were about to
-// get it.
+// Leftovers lists the databases that carry the mark, or were about to be marked.
 func (s *externalServer) Leftovers(ctx context.Context) ([]filewise.Leftover, error) {
 	return external.Leftovers(ctx, catalogue{s})
 }
 
-// Remove drops a leftover, after looking at it again; one that is offline is brought back for that.
+// Remove drops a leftover after examining it again. If the database is offline, Remove first brings it online.
 func (s *externalServer) Remove(ctx context.Context, l filewise.Leftover) error {
 	if l.Offline && mark.IsName(l.Name) {
 		if err := s.wake(ctx, l.Name); err != nil {
@@ -35,7 +34,7 @@ func (s *externalServer) Remove(ctx context.Context, l filewise.Leftover) error 
 	return external.Remove(ctx, catalogue{s}, l)
 }
 
-// wake brings a database online whose owner and files are a build's of this account.
+// wake brings a database online if its owner and files show that it is a build of this account.
 func (s *externalServer) wake(ctx context.Context, name string) error {
 	if err := do(ctx, s.control, "wake", map[string]any{"Name": name}); err != nil {
 		remedy := "ALTER DATABASE " + dialect.Ident(name) + " SET ONLINE, then clean again"
@@ -71,7 +70,7 @@ func (c catalogue) Names(ctx context.Context) ([]external.Name, error) {
 	return all, err
 }
 
-// Look opens a database and looks into it.
+// Look examines a database from inside.
 func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object, ok bool, err error) {
 	rows, err := c.list(ctx)
 	at := slices.IndexFunc(rows, func(r row) bool { return r.Text("name") == n.Name })
@@ -112,7 +111,7 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object
 	return o, true, nil
 }
 
-// seen adds what section look has found.
+// seen adds the results of section look to an object.
 func seen(o external.Object, r row) external.Object {
 	o.Mark = r.Text("mark")
 	objects, ok := r.Number("objects")
@@ -134,7 +133,7 @@ func seen(o external.Object, r row) external.Object {
 	return o
 }
 
-// Drop drops it if it is unchanged since it was looked at.
+// Drop drops the database if it is unchanged since it was examined.
 func (c catalogue) Drop(ctx context.Context, o external.Object) error {
 	return c.server.drop(ctx, o.Name.Name, o.Mark)
 }

@@ -14,8 +14,7 @@ import (
 	"filewise/internal/sqlfile"
 )
 
-// login opens connections to one server; every error of the driver passes
-// through explain, which shows no secret.
+// login opens connections to one server. Every error of the driver passes through explain, which shows no secret.
 type login struct {
 	config  msdsn.Config
 	address filewise.Address
@@ -48,14 +47,14 @@ type executor interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// row is one row of a result, by the names of its columns.
+// row is one row of a result, by column name.
 type row = result.Row
 
 func query(ctx context.Context, on executor, statement string, args ...any) ([]row, error) {
 	return result.Query(ctx, on, statement, args...)
 }
 
-// one reads a statement that has exactly one row.
+// one returns the only row of a statement's result.
 func one(ctx context.Context, on executor, statement string, args ...any) (row, error) {
 	all, err := query(ctx, on, statement, args...)
 	if err == nil && len(all) != 1 {
@@ -67,7 +66,7 @@ func one(ctx context.Context, on executor, statement string, args ...any) (row, 
 	return all[0], nil
 }
 
-// ask reads the one row of a section of the server's file.
+// ask returns the only row of a section of the server's SQL file.
 func ask(ctx context.Context, on executor, section string, vars map[string]any, args ...any) (row, error) {
 	text, err := server.Statement(section, vars)
 	if err != nil {
@@ -76,12 +75,12 @@ func ask(ctx context.Context, on executor, section string, vars map[string]any, 
 	return one(ctx, on, text, args...)
 }
 
-// askAll reads the rows of a section of the server's file.
+// askAll returns the rows of a section of the server's SQL file.
 func askAll(ctx context.Context, on executor, section string, vars map[string]any) ([]row, error) {
 	return askOf(ctx, on, server, section, vars)
 }
 
-// askOf reads the rows of a section of a file.
+// askOf returns the rows of a section of a file.
 func askOf(ctx context.Context, on executor, f *sqlfile.File, section string, vars map[string]any, args ...any) ([]row, error) {
 	text, err := f.Statement(section, vars)
 	if err != nil {
@@ -90,7 +89,7 @@ func askOf(ctx context.Context, on executor, f *sqlfile.File, section string, va
 	return query(ctx, on, text, args...)
 }
 
-// do executes a section of the server's file.
+// do executes a section of the server's SQL file.
 func do(ctx context.Context, on executor, section string, vars map[string]any) error {
 	text, err := server.Statement(section, vars)
 	if err != nil {
@@ -109,8 +108,8 @@ func exec(ctx context.Context, on executor, statements ...string) error {
 	return nil
 }
 
-// takeLock executes a section that ends with what sp_getapplock returned: 0 or 1 is
-// the lock, −1 a timeout, less another failure.
+// takeLock executes a section that returns the result of sp_getapplock. 0 or 1 means that the lock is taken, −1 a
+// timeout, and less another failure.
 func takeLock(ctx context.Context, on executor, statement string) error {
 	r, err := one(ctx, on, statement)
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 	"filewise/internal/mark"
 )
 
-// customRules describes how T-SQL is written.
+// customRules describes the syntax of T-SQL.
 var customRules = customsql.Rules{Transact: true, Numbered: "@p", Guard: guardCustom, Adapt: terminated}
 
-// UserSQL are the rules by which users' SQL is read.
+// UserSQL returns the rules for reading users' SQL.
 func (Engine) UserSQL() customsql.Rules { return customRules }
 
-// terminated ends a statement by a semicolon, which MERGE needs.
+// terminated ends a statement with a semicolon, which MERGE needs.
 func terminated(text string, _ bool) (string, error) {
 	if strings.Contains(strings.ToUpper(text), "MERGE") {
 		text += ";"
@@ -28,7 +28,7 @@ func terminated(text string, _ bool) (string, error) {
 // custom reports whether the workload brings custom SQL.
 func (d *design) custom() bool { return d.program.Custom != nil }
 
-// checkCustom refuses what it cannot do here.
+// checkCustom refuses custom SQL that cannot run with this layout.
 func (d *design) checkCustom() error {
 	switch l := d.layout; {
 	case l.AddedLater != "":
@@ -41,7 +41,7 @@ func (d *design) checkCustom() error {
 	return nil
 }
 
-// customSetup returns the workload's set-up, each statement a batch.
+// customSetup returns the workload's set-up statements, each as a batch.
 func (d *design) customSetup() ([]string, error) {
 	site := customsql.Site{Shards: 1, Spread: map[string]customsql.Place{}}
 	for _, t := range d.program.Custom.Tables {
@@ -50,25 +50,25 @@ func (d *design) customSetup() ([]string, error) {
 	return customRules.Texts(d.program.Custom, site)
 }
 
-// forCustom reports whether a mark is of a database for custom SQL, which can hold anything.
+// forCustom reports whether a mark belongs to a database for custom SQL, which can hold anything.
 func forCustom(name, text string) bool {
 	m, err := mark.Parse(name, text)
 	return err == nil && m.Custom
 }
 
-// queryCustom runs a query of custom SQL.
+// queryCustom returns the statements of a query of custom SQL.
 func (d *design) queryCustom(section string) ([]string, error) {
 	x, err := customRules.Query(d.program.Custom, section)
 	return []string{x.Marked()}, err
 }
 
-// customCall is a connection with custom SQL as package customsql takes it, for one call.
+// customCall executes custom SQL on a connection, for one call.
 type customCall struct {
 	*connection
 	ctx context.Context
 }
 
-// Run executes a statement and reads its rows to the end.
+// Run executes a statement and reads all of its rows.
 func (c customCall) Run(x *customsql.Statement, values []any) error {
 	_, err := c.conn.ExecContext(c.ctx, x.Text, values...)
 	return err
@@ -79,10 +79,10 @@ const beginTransaction, commitTransaction = "BEGIN TRANSACTION", "COMMIT TRANSAC
 // Begin begins a transaction.
 func (c customCall) Begin(bool) error { return exec(c.ctx, c.conn, beginTransaction) }
 
-// Commit commits it.
+// Commit commits the transaction.
 func (c customCall) Commit() error { return exec(c.ctx, c.conn, commitTransaction) }
 
-// Rollback ends what an error has not ended. After the call's end the session does so.
+// Rollback rolls back what an error has not rolled back. If the call's context has ended, the session does so.
 func (c customCall) Rollback() error {
 	if c.ctx.Err() == nil {
 		return c.rollback(c.ctx)
@@ -90,18 +90,17 @@ func (c customCall) Rollback() error {
 	return nil
 }
 
-// readyCustom has the server compile all statements, so that mistakes are found before the
-// work.
+// readyCustom has the server compile all statements, so that mistakes are found before the work.
 func (s *connection) readyCustom(ctx context.Context) error {
 	compile := func(x *customsql.Statement) error { return s.compile(ctx, x) }
 	return s.custom.Prepare(customRules, s.build.design.program.Custom, s.Session, filewise.Rehearses(ctx), compile, compile)
 }
 
-// sampled sets how many operations are looked through for one of a type.
+// sampled is how many operations are searched for one of each type.
 const sampled = 1 << 16
 
-// compile has the server compile a statement with the names in it, and execute nothing. One
-// of a type that is too seldom to have values is compiled when it is executed.
+// compile has the server compile a statement and resolve its names, without executing it. If a type is too rare to have
+// sample values, its statement is compiled when it is executed.
 func (s *connection) compile(ctx context.Context, x *customsql.Statement) error {
 	var args []any
 	if kind := slices.Index(s.Phase.Sections, x.Section); kind >= 0 {
@@ -121,15 +120,15 @@ func (s *connection) compile(ctx context.Context, x *customsql.Statement) error 
 	return s.named(ctx, x.Place, text)
 }
 
-// named finds tables that are not there. The server compiles a statement about one without an error, and looks for it
-// when it executes the statement (deferred name resolution); a plan it makes of tables that are there only. One of a
-// temporary table comes about in the work. An account that can see no plans finds the others then.
+// named finds missing tables. The server compiles a statement about a missing table without an error, and looks for the
+// table only on execution (deferred name resolution). It makes a plan only if the tables exist. A plan with temporary
+// tables can be made only during the work. If an account cannot see plans, other missing tables also show then.
 func (s *connection) named(ctx context.Context, place, text string) error {
 	if strings.Contains(text, "#") {
 		return nil
 	}
 	if _, err := s.conn.ExecContext(ctx, "SET SHOWPLAN_XML ON"); err != nil {
-		return nil //nolint:nilerr // see above
+		return nil //nolint:nilerr // nil for the reasons above
 	}
 	_, found := s.conn.ExecContext(ctx, text)
 	if err := exec(ctx, s.conn, "SET SHOWPLAN_XML OFF"); err != nil {

@@ -8,9 +8,9 @@ import (
 	"filewise/engine/sqlserver/dialect"
 )
 
-// Cycle takes the build's database offline and online, in one batch: the server itself brings it
-// back, and reports when. Going offline, it shuts the database down cleanly, with a checkpoint.
-// Filewise's own sessions leave it, and no one else is thrown out.
+// Cycle takes the build's database offline and online in one batch. The server itself brings it back and reports the
+// times. Going offline is a clean shutdown with a checkpoint. Filewise's own sessions leave the database first, and no
+// other session is thrown out.
 func (b *build) Cycle(ctx context.Context) (offline, online time.Duration, err error) {
 	if ctx.Err() != nil {
 		return 0, 0, context.Cause(ctx)

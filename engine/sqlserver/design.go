@@ -8,38 +8,38 @@ import (
 	"filewise"
 )
 
-// indexGroup is the filegroup of indexes that lie apart.
+// indexGroup is the filegroup for indexes that lie apart.
 const indexGroup = "INDEXES"
 
-// The limits of SQL Server ("Maximum capacity specifications").
+// Limits of SQL Server ("Maximum capacity specifications").
 const (
 	maxFiles      = 32767 // files of a database
 	maxSessions   = 32767 // user connections
-	maxRowPayload = 8000  // a varchar(n); a larger one is stored outside the row
+	maxRowPayload = 8000  // of a varchar(n); a larger payload is stored outside the row
 )
 
-// design holds what a layout comes to on SQL Server.
+// design holds a layout resolved for SQL Server.
 type design struct {
 	target   filewise.Target
 	layout   filewise.Layout
 	program  filewise.Program
 	settings settings
-	name     string // of the database
+	name     string // the database's name
 	mark     string
-	// data, index and log are all files; those from first on are added by Extend.
+	// data, index and log are all files. Extend adds those from first on.
 	data, index, log []file
 	where            map[string]joiner // directories by volume
-	logDir           joiner            // of a log that is restored
+	logDir           joiner            // for the log of a restored database
 	first            int
 	tables           []table
 	warnings         []filewise.Warning
 }
 
-// table is a table of the workload with the procedure that fills it.
+// table is a table of the workload, and the procedure that fills it.
 type table struct{ Name, Key, Procedure string }
 
-// newDesign resolves a layout at a place. What SQL Server cannot do is an error
-// that wraps filewise.ErrUnsupported; nothing is queried from the server.
+// newDesign resolves a layout at a place. If SQL Server cannot do what it demands, the error wraps
+// filewise.ErrUnsupported. It queries nothing from the server.
 func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, at place) (*design, error) {
 	d := &design{target: t, layout: l, program: p, name: at.name, mark: at.mark, first: l.FilesAtFirst()}
 	if p.Restored() {
@@ -127,7 +127,7 @@ func (d *design) checkLater() error {
 	return usage("use untouched, new-data or rebuilt", "files added later %q", d.layout.AddedLater)
 }
 
-// tablesOf returns the tables of workload inserts; the others name theirs in their SQL.
+// tablesOf returns the tables of workload inserts. Other workloads name their tables in their SQL.
 func tablesOf(p filewise.Program) []table {
 	if !p.Appends() {
 		return nil
@@ -142,7 +142,7 @@ func tablesOf(p filewise.Program) []table {
 	return tables
 }
 
-// tableOf returns the table of a worker; empty if the workload's SQL names it.
+// tableOf returns a worker's table. It is the zero table if the workload's SQL names its tables.
 func (d *design) tableOf(worker int) table {
 	if len(d.tables) == 0 {
 		return table{}
@@ -150,7 +150,7 @@ func (d *design) tableOf(worker int) table {
 	return d.tables[worker%len(d.tables)]
 }
 
-// payloadType holds n bytes.
+// payloadType returns the type of a column of n bytes.
 func payloadType(n int64) string {
 	switch {
 	case n > maxRowPayload:
@@ -160,7 +160,7 @@ func payloadType(n int64) string {
 	}
 }
 
-// warn describes what a reader needs for the layout.
+// warn adds warnings about the layout.
 func (d *design) warn() {
 	add := func(code, message, remedy string) {
 		d.warnings = append(d.warnings, filewise.Warning{Code: code, Message: message, Remedy: remedy})
@@ -196,5 +196,5 @@ func (d *design) warn() {
 	}
 }
 
-// sizeFlag returns a size as a flag takes it, not rounded down.
+// sizeFlag formats a size as a flag's value. It never rounds down.
 func sizeFlag(n int64) string { return fmt.Sprintf("%dMiB", (n+1<<20-1)>>20) }

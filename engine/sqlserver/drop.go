@@ -11,21 +11,21 @@ import (
 	"filewise/engine/sqlserver/dialect"
 )
 
-// dropPatience bounds the wait for others to leave a database that is dropped.
+// dropPatience limits the wait for others to leave a database that is dropped.
 const dropPatience = 20 * time.Second
 
-// pauses holds how long a server is waited for.
+// pauses holds how long to wait for a server.
 type pauses struct {
 	drop  time.Duration // for others to leave a database
-	again time.Duration // between two looks whether they have
-	wake  time.Duration // for a run that lives to keep a build again that was offline
+	again time.Duration // between two checks whether they have
+	wake  time.Duration // for a living run to take its lock again on a build that was offline
 }
 
-// usualPauses: a run takes its build's lock at once after it has emptied the buffers, in a second at most.
+// usualPauses holds the default pauses. After emptying the buffers, a run takes its build's lock again within a second.
 var usualPauses = pauses{dropPatience, 200 * time.Millisecond, time.Second}
 
-// drop drops the database of a name that has exactly this mark and holds nothing
-// but what Filewise makes, or custom SQL; with none, only one that is empty and has no mark at all.
+// drop drops the database with this name if it has exactly this mark, and contains only what Filewise or custom SQL
+// makes. Without a mark, the database must be empty and unmarked.
 func (s *externalServer) drop(ctx context.Context, name, text string) error {
 	statement, err := server.Statement("drop", map[string]any{"Name": name, "Mark": text, "Unmarked": text == "",
 		"Custom": forCustom(name, text)})
@@ -34,7 +34,7 @@ func (s *externalServer) drop(ctx context.Context, name, text string) error {
 	}
 	insist := func() error { return s.insist(ctx, statement, "dropping "+name, "DROP DATABASE "+dialect.Ident(name)) }
 	err = insist()
-	if hasNumber(err, errOffline) { // its mark cannot be read so
+	if hasNumber(err, errOffline) { // its mark cannot be read
 		if err = s.wake(ctx, name); err == nil {
 			err = insist()
 		}
@@ -42,19 +42,19 @@ func (s *externalServer) drop(ctx context.Context, name, text string) error {
 	return err
 }
 
-// within opens a connection to a database for as long as f runs.
+// within calls f with a connection to a database, and then closes it.
 func (s *externalServer) within(name string, f func(*sql.DB) error) error {
 	db := s.login.pool(name, appName, 1)
 	return errors.Join(f(db), db.Close())
 }
 
-// insist repeats a batch while others are still leaving the database that it is about. last is the statement for an administrator
-// if the account may not.
+// insist repeats a batch while others are still leaving the database that it concerns. last is the statement for an
+// administrator if the account may not execute the batch.
 func (s *externalServer) insist(ctx context.Context, statement, doing, last string) error {
 	return s.persist(ctx, doing, last, func() error { _, err := s.control.ExecContext(ctx, statement); return err })
 }
 
-// persist does it again while sessions that leave the database are still in it.
+// persist repeats do while sessions that leave the database are still in it.
 func (s *externalServer) persist(ctx context.Context, doing, last string, do func() error) error {
 	deadline := time.Now().Add(s.pauses.drop)
 	for {
@@ -83,7 +83,7 @@ func (s *externalServer) persist(ctx context.Context, doing, last string, do fun
 	}
 }
 
-// Drop drops the build's database, if it still carries its mark. Twice is harmless.
+// Drop drops the build's database if it still carries its mark. Calling Drop twice is harmless.
 func (b *build) Drop(ctx context.Context) error {
 	var discarded error
 	if b.backups != nil {
@@ -94,7 +94,7 @@ func (b *build) Drop(ctx context.Context) error {
 	return errors.Join(b.drop(ctx, b.design.mark), discarded)
 }
 
-// drop drops the database with this mark; without any, only if it is empty.
+// drop drops the database with this mark. With an empty mark, the database must be empty.
 func (b *build) drop(ctx context.Context, mark string) error {
 	err := b.server.drop(ctx, b.design.name, mark)
 	if err == nil {
@@ -103,8 +103,7 @@ func (b *build) drop(ctx context.Context, mark string) error {
 	return err
 }
 
-// dropFailed removes what a failed build has left: it may have been marked or
-// not, or not have come about.
+// dropFailed removes what a failed build has left. The database may be marked, unmarked or missing.
 func (b *build) dropFailed(ctx context.Context) error {
 	err := b.Drop(ctx)
 	if hasNumber(err, errNotMarked) {
@@ -113,7 +112,7 @@ func (b *build) dropFailed(ctx context.Context) error {
 	return err
 }
 
-// leave ends Filewise's connections to the database.
+// leave closes Filewise's connections to the database.
 func (b *build) leave() {
 	b.server.idle.end(b)
 	b.mu.Lock()
@@ -126,6 +125,6 @@ func (b *build) leave() {
 		}
 	}
 	if keeper != nil {
-		_ = keeper.Close() // of a database that goes; the server may have ended it
+		_ = keeper.Close() // the database is dropped, and the server may have ended the connection
 	}
 }

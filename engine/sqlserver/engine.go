@@ -7,7 +7,7 @@ import (
 	"filewise/engine/sqlserver/dialect"
 )
 
-// Engine is SQL Server. It implements filewise.Engine and Describer.
+// Engine implements filewise.Engine and Describer for SQL Server.
 type Engine struct{}
 
 // Name returns the engine's name on the command line.
@@ -15,15 +15,15 @@ func (Engine) Name() string { return engineName }
 
 const (
 	engineName = "sqlserver"
-	// usualBytes gives each of 16 files 16 MiB: the first cannot be smaller than
-	// the first of model, 8 MiB, and proportional fill needs all equal.
+	// usualBytes gives each of 16 files 16 MiB. The first file cannot be smaller than model's first file, 8 MiB, and
+	// proportional fill needs equal files.
 	usualBytes = 256 << 20
 )
 
 // Unproven states a limit for every reader of a result.
 const Unproven = "checked against the vendor's grammar and protocol, not yet run against the product"
 
-// Describe describes what the engine is; it looks at nothing.
+// Describe describes the engine. It does not look for a server.
 func (Engine) Describe() filewise.Description {
 	return filewise.Description{
 		Page: 8192, LeastFile: leastFile, CompressedBackup: "compression=on",
@@ -61,7 +61,7 @@ const (
 		"STATE TO [filewise]; ALTER ROLE db_datareader ADD MEMBER [filewise]; -- for capture, apply and proofs of backups only"
 )
 
-// The rights of needs.
+// The rights in needs.
 const (
 	mayCreate = "CREATE ANY DATABASE"
 	mayView   = "VIEW SERVER STATE"
@@ -70,7 +70,8 @@ const (
 	mayRead   = "VIEW DEFINITION, VIEW DATABASE STATE and db_datareader in your database"
 )
 
-// needs are for SQL Server 2016 and later. The one who creates a database owns it, which is all that is needed within it.
+// needs lists rights for SQL Server 2016 and later. The account that creates a database owns it, which is all it needs
+// within the database.
 var needs = []filewise.Need{
 	{Right: mayCreate, Grant: grantCreate, Parts: []string{"backup"}, Without: "no backup is restored and compared",
 		Commands: []string{"run", "run scan --cache buffer-cold", "run --measure lifecycle", "run custom --from"}},
@@ -84,13 +85,13 @@ var needs = []filewise.Need{
 	{Right: mayRead, Grant: grantRead, Commands: []string{"backup", "capture", "apply"}},
 }
 
-// usage is an error of what the user gave.
+// usage returns an error about the user's input.
 func usage(remedy, format string, args ...any) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, format, args...)
 }
 
-// unsupported is an error of what SQL Server, or this adapter, cannot do.
+// unsupported returns an error about what SQL Server or this adapter cannot do.
 var unsupported = filewise.Unsupported
 
-// appName begins the program name of all sessions of Filewise; activity is recognized by it.
+// appName is the prefix of the program name of all of Filewise's sessions.
 const appName = loginApp

@@ -17,7 +17,7 @@ type examination struct {
 	server *externalServer
 }
 
-// Examine looks whether the server can do what is needed; it only reads.
+// Examine reports whether the server can do what the experiment needs. It only reads.
 func (s *externalServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
 	e := &examination{external.Examination{Demand: d}, s}
 	e.versionAndEdition()
@@ -106,15 +106,15 @@ func (e *examination) layouts(ctx context.Context) {
 	e.model(ctx)
 }
 
-// model finds before the first CREATE what would keep every database from being dropped. Most logins
-// may not look into model: then the first build does.
+// model finds what would keep every database from being dropped, before the first CREATE. Most logins cannot read
+// model; then the first build finds it.
 func (e *examination) model(ctx context.Context) {
 	if r, err := ask(ctx, e.server.control, "in-model", nil); err == nil && r.Text("other") != "" {
 		e.Fail("objects in model", fromModel, "every new database has from database model: %s", r.Text("other"))
 	}
 }
 
-// exampleName has the length of a real one.
+// exampleName is as long as a real name.
 const exampleName = "filewise_xxxxxxxxxxxxxxxxxx"
 
 func (e *examination) instant(ctx context.Context) {
@@ -141,7 +141,7 @@ func (e *examination) instant(ctx context.Context) {
 		"it is off: every data file is written full of zeros when it is created and when it grows, which takes its time while measured")
 }
 
-// systemWorkers are about as many as the server needs for itself.
+// systemWorkers is about how many workers the server needs for itself.
 const systemWorkers = 64
 
 func (e *examination) connections(ctx context.Context) {
@@ -155,19 +155,18 @@ func (e *examination) connections(ctx context.Context) {
 			}
 		}
 	}
-	// A session that works has a worker: with fewer, requests wait for one (THREADPOOL).
+	// A working session has a worker. If there are too few, requests wait for one (THREADPOOL).
 	if m, err := ask(ctx, e.server.control, "machine", nil); err == nil {
 		if workers, ok := m.Number("workers"); ok && workers-systemWorkers < free {
 			free = workers - systemWorkers
 			in += fmt.Sprintf(", and it has %d workers, of which some %d are its own", workers, systemWorkers)
 		}
 	}
-	kept := min(mostIdle, (len(e.Demand.Layouts)-1)*e.Demand.Program.Connections()) // of other layouts, between turns
+	kept := min(mostIdle, (len(e.Demand.Layouts)-1)*e.Demand.Program.Connections()) // other layouts' connections, kept between turns
 	e.Connections(int64(e.Demand.Program.Connections()+max(kept, 0)+controls+insides+2), free, "use fewer --connections", in)
 }
 
-// settings checks the server's settings that distort a result. They are its owner's:
-// Filewise changes none.
+// settings checks server settings that distort a result. They belong to the server's owner, and Filewise changes none.
 func (e *examination) settings(ctx context.Context) {
 	facts, err := e.server.configuration(ctx)
 	if err != nil {
@@ -198,10 +197,11 @@ var distorting = map[string]struct {
 		"consider it if you compare the layout rebuilt"},
 }
 
-// backups checks before anything is built whether backup files could be removed, and books room for those that stay.
+// backups checks before anything is built that backup files can be removed. It also counts the space of files that
+// stay.
 func (e *examination) backups(ctx context.Context) {
 	p, s := e.Demand.Program, e.server
-	var files []filewise.Layout // of layouts whose backups are files
+	var files []filewise.Layout // whose backups are files
 	var volumes []filewise.Volume
 	for _, l := range e.Demand.Layouts {
 		if p.BacksUp() && !l.Discard {
@@ -217,7 +217,7 @@ func (e *examination) backups(ctx context.Context) {
 	if !e.backupFiles(ctx, volumes) {
 		return
 	}
-	for _, l := range files[min(1, len(files)):] { // of one, it is booked already
+	for _, l := range files[min(1, len(files)):] { // one layout's files are counted already
 		on := l.BackupVolumes(s.target.Volumes)
 		for i := range max(l.Backup.Files, 1) {
 			if v := l.Backup.VolumeOf(i, on).Name; e.Demand.Space != nil {
@@ -227,11 +227,12 @@ func (e *examination) backups(ctx context.Context) {
 	}
 }
 
-// backupFiles reports whether backup files on volumes could be removed; stay: they could not, and are allowed to stay.
+// backupFiles checks whether backup files on volumes can be removed. stay is true if they cannot, but are allowed to
+// stay.
 func (e *examination) backupFiles(ctx context.Context, volumes []filewise.Volume) (stay bool) {
 	const check = "backup files"
 	err := e.server.removableHere(ctx, volumes)
-	set, _ := readSettings(e.server.target.Settings) // read by Open
+	set, _ := readSettings(e.server.target.Settings) // Open has read them
 	switch {
 	case err == nil:
 		e.OK(check, "Filewise sees where they go, and removes them")

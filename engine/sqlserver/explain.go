@@ -50,25 +50,25 @@ const (
 	errDeniedAction = 297   // the user does not have permission to perform this action
 )
 
-// classes holds the classes of failures by the server's number ("Database Engine events and errors").
+// classes maps classes of failures to the server's error numbers ("Database Engine events and errors").
 var classes = external.Classes{
 	filewise.ClassDeadlock:      {1205},
 	filewise.ClassSerialization: {3960, 3961, 41302, 41305, 41325},
 	filewise.ClassLockTimeout:   {1222},
 	filewise.ClassConstraint:    {547, 515, 512},
 	filewise.ClassDuplicate:     {2601, 2627},
-	// Syntax, names, rights, numbers of values, types and arguments that do not fit.
+	// Syntax, names, rights, numbers of values, and types and arguments that do not fit.
 	filewise.ClassMistake: {102, 105, 109, 110, 120, 121, 137, 156, 174, 189, 195, 201, 205, 206, 207, 208, 209, 213, 229, 230, 264, 402,
 		1046, 2812, 4104, 8116, 8120, 8144, 8145},
 	filewise.ClassSpace:      {1101, 1105, 9002, 1827, 5149, 5144, 3257, 1121},
 	filewise.ClassConnection: {596, 6005, 6104, 10928, 10929, 40501, 17188, 17830, 17809},
 }
 
-// fullDisk describes how the operating system's error of a full volume is quoted: of Windows and Linux.
+// fullDisk matches how Windows and Linux report a full volume.
 var fullDisk = regexp.MustCompile(`(?i)\b(112|28) ?\(|not enough space|no space left`)
 
-// numbers returns all errors that the server sent with one answer, first to last: the
-// last is often only the generic one, such as 3013 of a failed BACKUP.
+// numbers returns the numbers of all errors that the server sent with one answer, first to last. The last is often only
+// generic, such as 3013 of a failed BACKUP.
 func numbers(err error) []int {
 	var e mssql.Error
 	if !errors.As(err, &e) {
@@ -81,7 +81,7 @@ func numbers(err error) []int {
 	return all
 }
 
-// codesOf returns the numbers as one text, each once. Empty means the server sent none.
+// codesOf returns the distinct numbers as one text, or "" if the server sent none.
 func codesOf(err error) string {
 	all := filewise.Each(numbers(err), strconv.Itoa)
 	slices.Sort(all)
@@ -94,14 +94,14 @@ func denied(err error) bool {
 	return hasNumber(err, errDenied) || hasNumber(err, errDeniedState) || hasNumber(err, errDeniedAction)
 }
 
-// lackOfRight lists the errors of statements for which the account lacks a right. 3701 and 5011 mean that it does not
-// own the object.
+// lackOfRight lists the errors of statements for which the account lacks a right. 3701 and 5011 also mean that it does
+// not own the object.
 var lackOfRight = []int{229, 230, errDenied, errDeniedAction, errDeniedState, errNoAccess, 3110, 3701, 5011, 15151, 15247}
 
 // administrator returns a remedy that only someone with more rights can give.
 func administrator(statement string) string { return "have an administrator execute: " + statement }
 
-// classOf returns the class of an error of the driver.
+// classOf returns the class of a driver's error.
 func classOf(err error) filewise.Class {
 	if (hasNumber(err, errWriteFailed) || hasNumber(err, errNoFile)) && fullDisk.MatchString(err.Error()) {
 		return filewise.ClassSpace
@@ -119,7 +119,7 @@ func broken(err error) bool {
 	return external.Broken(err) || errors.As(err, &stream) || errors.As(err, &fatal)
 }
 
-// explain adds to an error what the user can do about it, and hides secrets.
+// explain adds to an error what the user can do, and hides secrets.
 func (l *login) explain(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
@@ -134,7 +134,7 @@ func (l *login) explain(err error) error {
 		err = filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR; a log that is full "+
 			"needs --set log-size=…",
 			"%w: %w", filewise.ErrSpace, err)
-	case hasNumber(err, 17809), hasNumber(err, 10928): // the limits of user connections, and of a pool
+	case hasNumber(err, 17809), hasNumber(err, 10928): // the limits on user connections, and of a pool
 		err = fmt.Errorf("%w: %w", filewise.ErrConnections, err)
 	case hasNumber(err, errDenied) && strings.Contains(err.Error(), "CREATE DATABASE"):
 		return filewise.Errorf(filewise.CodePreflight, grantCreate, "%w", err)
@@ -147,7 +147,7 @@ func (l *login) explain(err error) error {
 	return external.Classed(class, err)
 }
 
-// reachable states what a directory needs that the server does not write to.
+// reachable tells what a directory needs if the server cannot write to it.
 const reachable = "the directory is one of the server's host, and its service account needs the right to write there: make it, grant it " +
 	"(Windows: full control for NT SERVICE\\MSSQLSERVER; Linux: chown mssql), or name another with --volume NAME=DIR"
 
@@ -183,7 +183,7 @@ var mendings = []struct {
 
 var oldTLS = regexp.MustCompile(`protocol version|insecure algorithm|smaller than|handshake failure`)
 
-// unreachable explains why a first connection did not come about.
+// unreachable explains why the first connection failed.
 func (l *login) unreachable(err error) error {
 	explained := l.explain(err)
 	if filewise.CodeOf(explained) != filewise.CodeInternal || errors.Is(err, context.Canceled) {

@@ -8,16 +8,15 @@ import (
 	"filewise"
 )
 
-// What a database takes of its files before any row does
-// ("Pages and extents architecture guide").
+// Extents that a database takes of its files before any row ("Pages and extents architecture guide").
 const (
 	fileExtents   = 1          // header, PFS, GAM, SGAM and the two maps of changes
 	systemExtents = 48         // about 3 MiB of catalogue, in the first file
-	gamExtents    = 511232 / 8 // those that one GAM page reports, after which an extent has further maps
+	gamExtents    = 511232 / 8 // extents covered by one GAM page; then another page of each map follows
 	extentPages   = extent / page
 )
 
-// primary returns the filegroup of the rows as it is built.
+// primary returns the filegroup of the rows at the time of the build.
 func (d *design) primary() *fillGroup {
 	files := d.files()
 	var all []int64
@@ -36,7 +35,7 @@ func (d *design) primary() *fillGroup {
 	return newFilling(all, growth, d.settings.growsAll(d.program))
 }
 
-// rowsOf returns the rows that a table will get. If 0, a time decides.
+// rowsOf returns how many rows a table will get, or 0 if a time limit decides.
 func (d *design) rowsOf(t filewise.Table) int64 {
 	if t.Rows > 0 || t.RowBytes == 0 || !d.program.Appends() {
 		return t.Rows
@@ -44,8 +43,8 @@ func (d *design) rowsOf(t filewise.Table) int64 {
 	return d.program.WorkBytes / t.RowBytes
 }
 
-// warnReach warns if rows do not reach all files, or are more than files hold. It is the
-// largest table that is checked: on it the work is done.
+// warnReach warns if the rows do not reach all files, or exceed what the files hold. It checks the largest table, on
+// which the work is done.
 func (d *design) warnReach(add func(code, message, remedy string)) {
 	var largest, all int64
 	var table filewise.Table
@@ -68,7 +67,7 @@ func (d *design) warnReach(add func(code, message, remedy string)) {
 		add("rows-outgrow-files", fmt.Sprintf("The rows take about %s, and the files have %s for them: they grow while they are filled.",
 			bytesText(all), bytesText(room)), "Give --size "+sizeFlag(((all+systemExtents)*5/4+int64(files))*extent)+" or more.")
 	}
-	g.Take(min(largest, 1<<16)) // by then each has had its turn
+	g.Take(min(largest, 1<<16)) // by then each file has had its turn
 	if n := g.Touched(); n < files {
 		remedy := "with --as-published, give a larger --scale; else give more --work"
 		if table.Rows > 0 {

@@ -12,8 +12,7 @@ import (
 	"filewise"
 )
 
-// Facts returns the version, the settings that decide what is measured, and what is
-// set in every build.
+// Facts returns the version, the settings that affect what is measured, and the options of every build.
 func (s *externalServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	facts, err := s.serverFacts(ctx)
 	return append(facts, s.buildFacts()...), err
@@ -55,13 +54,13 @@ func (s *externalServer) serverFacts(ctx context.Context) ([]filewise.Fact, erro
 	return facts, nil
 }
 
-// buildFacts are set in every database that is built, and nowhere else.
+// buildFacts returns the options that are set in every build's database, and nowhere else.
 func (s *externalServer) buildFacts() []filewise.Fact {
 	durability := "DISABLED: every commit waits for the log"
 	if late, _ := delayed(s.target.Durability); late {
 		durability = "FORCED: a crash may lose the last commits"
 	}
-	set, _ := readSettings(s.target.Settings) // read by Open
+	set, _ := readSettings(s.target.Settings) // Open has read them
 	facts := []filewise.Fact{
 		{Name: "recovery model", Value: "SIMPLE: the log is reused after each checkpoint, and no log backup is made"},
 		{Name: "delayed durability", Value: durability},
@@ -80,7 +79,7 @@ func (s *externalServer) buildFacts() []filewise.Fact {
 	return facts
 }
 
-// inherited returns what builds have from model.
+// inherited returns what builds inherit from model.
 func (s *externalServer) inherited(ctx context.Context) ([]filewise.Fact, error) {
 	r, err := ask(ctx, s.control, "inherited", map[string]any{"Recovery": s.identity.version.major >= 15})
 	if err != nil {
@@ -95,7 +94,7 @@ func (s *externalServer) inherited(ctx context.Context) ([]filewise.Fact, error)
 		{Name: "accelerated database recovery", Value: on[r.Yes("recovery")]}, {Name: "trace flags", Value: s.traceFlags(ctx)}}, nil
 }
 
-// traceFlags returns the flags of the whole server, which change what is measured of every build.
+// traceFlags returns the server's global trace flags, which affect every build.
 func (s *externalServer) traceFlags(ctx context.Context) string {
 	rows, err := askAll(ctx, s.control, "trace-flags", nil)
 	if err != nil {
@@ -110,7 +109,7 @@ func (s *externalServer) traceFlags(ctx context.Context) string {
 	return cmp.Or(strings.Join(all, ", "), "none")
 }
 
-// configuration returns the server's own settings; they are only read.
+// configuration returns the server's settings. They are only read.
 func (s *externalServer) configuration(ctx context.Context) ([]filewise.Fact, error) {
 	rows, err := askAll(ctx, s.control, "configuration", nil)
 	if err != nil {

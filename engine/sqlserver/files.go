@@ -8,7 +8,7 @@ import (
 	"filewise"
 )
 
-// file is a file of a database as it should come about.
+// file is a file of a database that the layout demands.
 type file struct {
 	Logical, Path string
 	KB, GrowthKB  int64
@@ -16,12 +16,11 @@ type file struct {
 	volume, group string
 }
 
-// place is where a build will be: a database's name, and the directories of the
-// server.
+// place is where a build will be: the database's name, and the server's directories.
 type place struct {
 	name, mark string
-	system     serverOS // Empty means not known yet
-	data, log  joiner   // the server's own default places
+	system     serverOS // "" if not known yet
+	data, log  joiner   // the server's default directories
 }
 
 // joiner makes the path of a file in a directory.
@@ -29,18 +28,18 @@ type joiner interface {
 	Join(name string) (string, error)
 }
 
-// unknown stands in plans for a directory that only the server has.
+// unknown is a directory that only the server knows, as plans show it.
 type unknown string
 
 func (u unknown) Join(name string) (string, error) { return "(" + string(u) + ")/" + name, nil }
 
-// somewhere returns the place of a plan, for which nothing is queried from the server.
+// somewhere returns the place for a plan, which queries nothing from the server.
 func somewhere(name, mark string) place {
 	return place{name: name, mark: mark, data: unknown("the server's default data directory"),
 		log: unknown("the server's default log directory")}
 }
 
-// place decides the files: equal in size, so that SQL Server fills them evenly.
+// place decides the files. They have equal sizes, so that SQL Server fills them evenly.
 func (d *design) place(at place) error {
 	dirs, err := d.dirs(at)
 	if err != nil {
@@ -54,7 +53,7 @@ func (d *design) place(at place) error {
 	}
 	sizes, growth := d.sizes()
 	extension := ".mdf"
-	if d.program.Restored() { // which has one
+	if d.program.Restored() { // the backup has one
 		extension = ".ndf"
 	}
 	for i := range l.Data.Files {
@@ -85,7 +84,7 @@ func (d *design) group() string {
 	return "PRIMARY"
 }
 
-// join gives a file its path.
+// join sets a file's path.
 func (d *design) join(f *file, dir joiner, name string) (err error) {
 	if f.Path, err = dir.Join(d.name + "_" + name); err != nil {
 		return usage("name a shorter --volume", "volume %s: %w", f.volume, err)
@@ -93,9 +92,8 @@ func (d *design) join(f *file, dir joiner, name string) (err error) {
 	return nil
 }
 
-// sizes returns the initial size and the growth of each data file in bytes. A
-// preallocated file can grow as well: it would be worse if a trial that did more
-// than expected failed; that it grew is reported.
+// sizes returns the initial size and the growth of each data file, in bytes. Preallocated files can also grow, and a
+// warning reports it. Otherwise a trial that did more than expected would fail.
 func (d *design) sizes() (sizes []int64, growth int64) {
 	s := d.layout.Data
 	per, growth := s.Bytes/int64(s.Files)/extent*extent, int64(usualGrow)
@@ -116,15 +114,15 @@ func (d *design) sizes() (sizes []int64, growth int64) {
 	return sizes, growth
 }
 
-// startsLeast: growing files whose size has no room for equal ones begin as small as they
-// can, the first with model's size. Proportional fill then prefers that.
+// startsLeast reports whether growing files begin as small as possible, because their size has no space for equal
+// files. The first then has model's size, and proportional fill prefers it.
 func (d *design) startsLeast() bool {
 	s := d.layout.Data
 	return s.Allocation == filewise.Growing && s.Files > 1 && s.Bytes < int64(s.Files)*leastFile
 }
 
-// placeIndexes spreads indexes over as many files as data: a single one would
-// hide what several data files change.
+// placeIndexes spreads indexes over as many files as data. A single index file would hide the effect of several data
+// files.
 func (d *design) placeIndexes(dirs map[string]joiner, growth int64) error {
 	v := d.layout.DataVolumes(d.target.Volumes)[0]
 	if d.layout.IndexVolume != "" {
@@ -145,7 +143,7 @@ func (d *design) placeIndexes(dirs map[string]joiner, growth int64) error {
 	return nil
 }
 
-// logGrowth returns the value of --set, or the article's, or the usual.
+// logGrowth returns the log's growth: the value of --set, or that of the article, or the default.
 func (d *design) logGrowth() int64 {
 	if asPublished(d.program) && d.settings.logGrowth == usualGrow {
 		return leastFurther
@@ -153,12 +151,12 @@ func (d *design) logGrowth() int64 {
 	return d.settings.logGrowth
 }
 
-// logPlace returns the volume of the log, and the directory there.
+// logPlace returns the volume of the log, and the log's directory there.
 func (d *design) logPlace(dirs map[string]joiner, at place, beside filewise.Volume) (volume string, dir joiner) {
 	volume = cmp.Or(d.layout.LogVolume, beside.Name)
 	for _, v := range d.target.Volumes {
 		if v.Name == volume && v.Dir == "" {
-			return volume, at.log // the server keeps a default of its own for logs
+			return volume, at.log // the server has a separate default for logs
 		}
 	}
 	return volume, dirs[volume]
@@ -175,8 +173,7 @@ func (d *design) placeLog(dirs map[string]joiner, at place, beside filewise.Volu
 	return err
 }
 
-// dirs returns the directories by volume. All are of one operating system: the
-// server's.
+// dirs returns the directories by volume. All must be of the server's operating system.
 func (d *design) dirs(at place) (map[string]joiner, error) {
 	dirs := map[string]joiner{}
 	system := at.system
@@ -204,7 +201,7 @@ func (d *design) dirs(at place) (map[string]joiner, error) {
 	return dirs, nil
 }
 
-// files returns all that the layout has in the end: with Extend, unless untouched.
+// files returns all files that the layout has in the end. Those of Extend are included, unless it is the untouched arm.
 func (d *design) files() []file {
 	n := len(d.data)
 	if d.layout.AddedLater == filewise.LaterUntouched {

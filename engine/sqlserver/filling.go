@@ -4,27 +4,28 @@ package sqlserver
 
 import "filewise"
 
-// How rows lie in pages ("Pages and extents architecture guide").
+// Sizes of rows in pages ("Pages and extents architecture guide").
 const (
 	pageBytes   = 8096 // of rows and their slots
 	rowOverhead = 9    // status, length, null bitmap, slot
-	varOverhead = 8    // more if a column is of variable length
-	splitFill   = 0.69 // of pages that are split by rows in between
+	varOverhead = 8    // in addition if a column has variable length
+	splitFill   = 0.69 // of pages that split because rows are inserted in between
 )
 
-// fillGroup describes how SQL Server hands out extents: in turns, from each file in proportion to
-// its free space; only when all are full does one grow, or all of them.
+// fillGroup simulates how SQL Server hands out extents. Files take turns in proportion to their free space. Only when
+// all are full, one file or all of them grow.
 type fillGroup struct {
 	free    []int64 // extents by file
 	growth  int64   // extents
 	growAll bool
-	taken   []int64 // by the rows
+	taken   []int64 // extents taken by the rows
 	grown   int64   // extents by which files have grown
-	wait    []int64 // turns that a file lets pass
+	wait    []int64 // turns that each file still skips
 	next    int
 }
 
-// newFilling returns a group of files with so many free extents, which grow by so many, one after the other or all at once.
+// newFilling returns a group of files with so many free extents. They grow by growth, one after the other or all at
+// once.
 func newFilling(free []int64, growth int64, all bool) *fillGroup {
 	g := &fillGroup{free: free, growth: growth, growAll: all, taken: make([]int64, len(free)), wait: make([]int64, len(free))}
 	g.weigh()
@@ -40,7 +41,7 @@ func (g *fillGroup) Take(extents int64) {
 	}
 }
 
-// pick returns the file that gives the next extent.
+// pick returns the file from which the next extent comes.
 func (g *fillGroup) pick() int {
 	for {
 		full := true
@@ -62,7 +63,7 @@ func (g *fillGroup) pick() int {
 	}
 }
 
-// grow enlarges the next file in turn, or all.
+// grow enlarges the next file in turn, or all files.
 func (g *fillGroup) grow() {
 	for range g.free {
 		g.free[g.next] += g.growth
@@ -81,7 +82,7 @@ func (g *fillGroup) weigh() {
 	}
 }
 
-// share returns a file's skip target: how many turns there are to one extent of it.
+// share returns a file's skip target: the file gives one extent in so many turns.
 func (g *fillGroup) share(i int) int64 {
 	most := int64(1)
 	for _, n := range g.free {
@@ -90,7 +91,7 @@ func (g *fillGroup) share(i int) int64 {
 	return most / max(g.free[i], 1)
 }
 
-// Touched returns the files that hold rows.
+// Touched returns how many files hold rows.
 func (g *fillGroup) Touched() (n int) {
 	for _, taken := range g.taken {
 		if taken > 0 {
@@ -100,7 +101,7 @@ func (g *fillGroup) Touched() (n int) {
 	return n
 }
 
-// Reaching returns how many extents it takes until each file has one, which so many did not.
+// Reaching returns how many extents are needed until each file holds one. extents is a number that did not suffice.
 func (g *fillGroup) Reaching(extents int64) int64 {
 	for g.Touched() < len(g.free) {
 		g.Take(1)
@@ -109,7 +110,7 @@ func (g *fillGroup) Reaching(extents int64) int64 {
 	return extents
 }
 
-// Room returns what all files hold before one grows.
+// Room returns how many extents all files hold before one grows.
 func (g *fillGroup) Room() (n int64) {
 	for _, free := range g.free {
 		n += free
@@ -117,20 +118,20 @@ func (g *fillGroup) Room() (n int64) {
 	return n
 }
 
-// perPage is about how many rows of a table lie in a page.
+// perPage returns about how many rows of a table fit into a page.
 func perPage(t filewise.Table) float64 {
 	bytes := t.RowBytes + rowOverhead
 	if t.RowBytes > 64 {
 		bytes += varOverhead
 	}
-	n := float64(max(pageBytes/bytes, 1)) / float64((bytes+pageBytes-1)/pageBytes) // larger ones go on in others
+	n := float64(max(pageBytes/bytes, 1)) / float64((bytes+pageBytes-1)/pageBytes) // a row that is too large continues in other pages
 	if t.RandomKeys {
 		n *= splitFill
 	}
 	return n
 }
 
-// extentsOf is about how many extents the rows of a table take, without its indexes.
+// extentsOf returns about how many extents a table's rows take, without its indexes.
 func extentsOf(t filewise.Table, rows int64) int64 {
 	pages := int64(float64(rows)/perPage(t)) + 1
 	return (pages + extentPages - 1) / extentPages

@@ -9,22 +9,20 @@ import (
 	"filewise/engine/customsql"
 )
 
-// T-SQL ends a statement where the next one begins, semicolon or not. So each word of a
-// statement is looked at: those by which statements begin are reserved, and stand for
-// nothing else unless they are quoted.
+// T-SQL ends a statement where the next one begins, with or without a semicolon. So the guard examines each word of a
+// statement. The words that begin statements are reserved, and mean nothing else unless they are quoted.
 var (
-	// guardWorks read and write rows.
+	// guardWorks begin statements that read and write rows.
 	guardWorks = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "TRUNCATE", "EXEC", "EXECUTE"}
-	// sets make what a workload needs, and begin batches that fill it.
+	// sets begin statements that create what a workload needs, and batches that fill it.
 	sets = []string{"CREATE", "ALTER", "DROP", "DECLARE", "SET", "IF", "WHILE", "BEGIN"}
-	// notInWork are refused in transactions, which Filewise begins and ends.
+	// notInWork are refused in transactions, because Filewise begins and ends these.
 	notInWork = []string{"CREATE", "ALTER", "DROP", "DECLARE", "IF", "WHILE", "BEGIN", "COMMIT", "ROLLBACK", "SAVE", "RETURN", "WAITFOR",
 		"GOTO", "PRINT", "RAISERROR", "OPEN", "CLOSE", "DEALLOCATE"}
-	// nowhere are refused in any statement: they concern the server, its files, rights, and
-	// other servers.
+	// nowhere are refused in every statement: they concern the server, its files, rights, and other servers.
 	nowhere = []string{"BACKUP", "RESTORE", "DBCC", "KILL", "SHUTDOWN", "RECONFIGURE", "GRANT", "REVOKE", "DENY", "CHECKPOINT", "BULK",
 		"OPENROWSET", "OPENQUERY", "OPENDATASOURCE", "DUMP", "LOAD", "SETUSER", "REVERT", "READTEXT", "WRITETEXT", "UPDATETEXT", "EXTERNAL"}
-	// guardMade holds what a set-up makes, alters and drops, behind modifiers.
+	// guardMade lists what a set-up can create, alter and drop, after modifiers.
 	guardMade = []string{"TABLE", "INDEX", "VIEW", "SEQUENCE", "TYPE", "FUNCTION", "PROCEDURE", "PROC", "TRIGGER", "STATISTICS", "SYNONYM",
 		"SCHEMA", "PARTITION", "COLUMN", "CONSTRAINT"}
 	modifiers = []string{"OR", "ALTER", "UNIQUE", "CLUSTERED", "NONCLUSTERED", "COLUMNSTORE", "PRIMARY", "XML", "SPATIAL"}
@@ -38,7 +36,7 @@ const (
 	unprefixed = "name tables without a database, and give a table an alias for its columns"
 )
 
-// guardCustom refuses what is not known to stay within the build's database.
+// guardCustom refuses custom SQL that is not known to stay within the build's database.
 func guardCustom(words []customsql.Word, setup bool) (what, remedy string) {
 	if len(words) == 0 {
 		return "", ""
@@ -62,7 +60,7 @@ func guardCustom(words []customsql.Word, setup bool) (what, remedy string) {
 	return "", ""
 }
 
-// guardWord judges one word by those around it.
+// guardWord checks one word and its neighbours.
 func guardWord(words []customsql.Word, i int, setup bool) (what, remedy string) {
 	w, before := words[i], customsql.Word{}
 	if i > 0 {
@@ -73,7 +71,7 @@ func guardWord(words []customsql.Word, i int, setup bool) (what, remedy string) 
 		return w.Text, leaveOut
 	case !setup && w.Is(notInWork...):
 		return w.Text, byASetup
-	case w.Is("ALTER") && before.Is("OR"): // of CREATE OR ALTER
+	case w.Is("ALTER") && before.Is("OR"): // part of CREATE OR ALTER
 		return "", ""
 	case w.Is("CREATE", "ALTER", "DROP"):
 		of := slices.IndexFunc(words[i+1:], func(w customsql.Word) bool { return !w.Is(modifiers...) })
@@ -88,11 +86,11 @@ func guardWord(words []customsql.Word, i int, setup bool) (what, remedy string) 
 	return "", ""
 }
 
-// guardCall needs the name of a procedure of the database: it is no text that is executed,
-// no account, and none of the server's procedures.
+// guardCall checks the target of a call. It must be the name of a procedure in the database: no text to execute, no
+// account, and none of the server's procedures.
 func guardCall(rest []customsql.Word, setup bool) (what, remedy string) {
 	if setup && len(rest) > 1 && rest[0].Is("AS") && rest[1].Is("CALLER", "OWNER", "SELF") {
-		return "", "" // of a procedure that is made
+		return "", "" // of a procedure that the set-up creates
 	}
 	if len(rest) > 2 && strings.HasPrefix(rest[0].Text, "@") && rest[1].Is("=") {
 		rest = rest[2:]
@@ -113,12 +111,12 @@ func guardCall(rest []customsql.Word, setup bool) (what, remedy string) {
 	return "", ""
 }
 
-// guardParts returns how many names, divided by dots, end with the word at i.
+// guardParts returns how many names, separated by dots, end with the word at i.
 func guardParts(words []customsql.Word, i int) int {
 	n := 1
 	for i > 0 && words[i-1].Is(".") {
 		n++
-		if i -= 2; i < 0 || words[i].Is(".") { // of other..t the middle is empty
+		if i -= 2; i < 0 || words[i].Is(".") { // in other..t the middle name is empty
 			i++
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"filewise"
 )
 
-// version is a product version, 16.0.4085.2 is {16, 0, 4085}.
+// version is a product version: 16.0.4085.2 is {16, 0, 4085}.
 type version struct{ major, minor, build int }
 
 func parseVersion(text string) (version, error) {
@@ -29,7 +29,7 @@ func parseVersion(text string) (version, error) {
 	return version{n[0], n[1], n[2]}, nil
 }
 
-// years are the releases by major version.
+// years maps major versions to releases.
 var years = map[int]string{13: "2016", 14: "2017", 15: "2019", 16: "2022", 17: "2025"}
 
 const oldest = 13
@@ -41,13 +41,13 @@ func (v version) String() string {
 	return "version " + strconv.Itoa(v.major)
 }
 
-// atLeast compares a build: it shows what came with a service pack.
+// atLeast reports whether the version is this build or later. Builds show what a service pack has added.
 func (v version) atLeast(major, build int) bool {
 	return v.major > major || v.major == major && v.build >= build
 }
 
-// allocation describes how sessions that take pages share the maps of free pages ("tempdb database", performance
-// improvements; every database has them).
+// allocation describes how sessions that allocate pages share the maps of free pages. Every database has such maps
+// ("tempdb database", performance improvements).
 func (v version) allocation() string {
 	switch {
 	case v.major >= 16:
@@ -65,7 +65,7 @@ const (
 	editionExpress    = 4
 )
 
-// refusedEditions are services whose files are not the user's to place.
+// refusedEditions lists services on which the user cannot place files.
 var refusedEditions = map[int64]string{
 	5:  "Azure SQL Database has no files that a user could place",
 	6:  "a dedicated SQL pool of Azure Synapse distributes its data itself",
@@ -75,7 +75,7 @@ var refusedEditions = map[int64]string{
 	12: "a SQL database in Microsoft Fabric has no files that a user could place",
 }
 
-// identity holds the server's identity by its own account.
+// identity holds what the server reports about itself.
 type identity struct {
 	version       version
 	versionText   string
@@ -83,10 +83,10 @@ type identity struct {
 	edition       string
 	engine        int64
 	machine       string
-	instance      string // empty: the unnamed one
+	instance      string // "" for the default instance
 	serverName    string
 	data, log     serverDir
-	noData        error // the default data directory is not known, without which nothing is built
+	noData        error // set if the default data directory is unknown, without which nothing is built
 	clientAddress string
 	serverAddress string
 	sessions      int64
@@ -119,8 +119,8 @@ func readIdentity(ctx context.Context, on *sql.DB) (identity, error) {
 	return i, nil
 }
 
-// isInstance refuses a server that is not the instance of the URL: if a port is given
-// as well, the driver goes by the port alone.
+// isInstance refuses a server that is not the URL's instance. If the URL also has a port, the driver uses only the
+// port.
 func (i identity) isInstance(wanted string) error {
 	found := cmp.Or(i.instance, "MSSQLSERVER")
 	if wanted == "" || strings.EqualFold(wanted, found) {
@@ -131,7 +131,7 @@ func (i identity) isInstance(wanted string) error {
 		"the URL names instance %s, and the server that answers is %s (%s)", wanted, found, i.serverName)
 }
 
-// refuse explains why a server cannot be measured at all.
+// refuse returns an error if a server cannot be measured at all.
 func (i identity) refuse() error {
 	if why := refusedEditions[i.engine]; why != "" {
 		return filewise.Errorf(filewise.CodePreflight, "name a SQL Server of your own", "%s: %w", why, filewise.ErrUnsupported)
@@ -143,8 +143,8 @@ func (i identity) refuse() error {
 	return nil
 }
 
-// expressLimit returns the most that the data files of one database may have, by
-// edition ("Editions and supported features"). 0 means not limited.
+// expressLimit returns the limit on a database's data files in this edition ("Editions and supported features"). 0
+// means that there is none.
 func (i identity) expressLimit() int64 {
 	switch {
 	case i.engine != editionExpress:
@@ -155,23 +155,22 @@ func (i identity) expressLimit() int64 {
 	return 10 << 30
 }
 
-// compressesBackups: every edition but Express and Web.
+// compressesBackups reports whether the edition compresses backups: all except Express and Web do.
 func (i identity) compressesBackups() bool {
 	return i.engine == editionEnterprise || i.engine == editionStandard && !strings.HasPrefix(i.edition, "Web")
 }
 
-// sameHost reports whether client and server are one machine, as far as the
-// addresses and names say.
+// sameHost reports whether client and server are one machine, as far as addresses and names show.
 func (i identity) sameHost() bool {
 	here := strings.ToUpper(strings.SplitN(hostName(), ".", 2)[0])
 	return i.clientAddress == "<local machine>" || i.clientAddress != "" && i.clientAddress == i.serverAddress ||
 		strings.HasPrefix(i.clientAddress, "127.") || i.clientAddress == "::1" || here != "" && strings.ToUpper(i.machine) == here
 }
 
-// permissions are the account's.
+// permissions holds the account's permissions.
 type permissions struct {
 	create, view bool
-	online       bool // brings a database back that is offline, which its owner alone does not (error 5011)
+	online       bool // can bring an offline database online, which its owner alone cannot (error 5011)
 }
 
 func readPermissions(ctx context.Context, on *sql.DB) (permissions, error) {

@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// mostIdle sets how many connections of workers a server keeps open from one turn to the next, over all builds. Without
-// them each turn is as many logins in the server's audit.
+// mostIdle limits how many workers' connections stay open between turns, over all builds. Without them each turn adds
+// as many logins to the server's audit.
 const mostIdle = 64
 
-// idle holds connections of workers between turns, each in a pool of its own: the driver has the server reset the
-// session at its next use, which ends its transactions, locks, options and temporary tables.
+// idle keeps workers' connections between turns, each in its own pool. At its next use the driver has the server reset
+// the session, which ends its transactions, locks, options and temporary tables.
 type idle struct {
 	mu    sync.Mutex
 	pools map[*build]map[int]*sql.DB // by worker
@@ -29,7 +29,7 @@ func (i *idle) take(b *build, worker int) *sql.DB {
 	return pool
 }
 
-// keep keeps it for the next turn, or reports false if there are enough.
+// keep stores a connection for the next turn. It returns false if there are enough.
 func (i *idle) keep(b *build, worker int, pool *sql.DB) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -47,7 +47,7 @@ func (i *idle) keep(b *build, worker int, pool *sql.DB) bool {
 	return true
 }
 
-// end closes the connections of a build, whose database is to be left.
+// end closes a build's connections, because they must leave its database.
 func (i *idle) end(b *build) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

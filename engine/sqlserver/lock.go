@@ -11,17 +11,17 @@ import (
 	"filewise/engine/internal/external"
 )
 
-// lockName begins the program name of the connection that holds the lock.
+// lockName is the prefix of the program name of the connection that holds the lock.
 const lockName = appName + " measures"
 
-// Lock takes the server's measuring lock: a lock of a session's in master, where
-// every account can take one. The server releases it when the session ends.
+// Lock takes the server's measuring lock. It is an application lock of a session in master, where every account can
+// take one. The server releases it when the session ends.
 func (s *externalServer) Lock(ctx context.Context, h filewise.Holder) (filewise.Lock, error) {
 	pool := s.login.pool("master", program(h.Who), 1)
 	return external.Measuring{Claim: &claim{pool: pool}, Holder: s.holder, Explain: s.login.explain}.Lock(ctx)
 }
 
-// claim is the connection that has the measuring lock.
+// claim is the connection that holds the measuring lock.
 type claim struct {
 	pool *sql.DB
 	conn *sql.Conn
@@ -39,7 +39,7 @@ func (c *claim) Take(ctx context.Context) error {
 	return takeLock(ctx, c.conn, text)
 }
 
-// Check asks for the lock on its connection.
+// Check asks on the connection whether it still holds the lock.
 func (c *claim) Check(ctx context.Context) error {
 	r, err := ask(ctx, c.conn, "held", nil)
 	if err == nil && r.Text("mode") != "Exclusive" {
@@ -48,7 +48,7 @@ func (c *claim) Check(ctx context.Context) error {
 	return err
 }
 
-// Release gives the lock back; after a lost connection the server has released it.
+// Release gives the lock back. After a lost connection the server has released it.
 func (c *claim) Release(ctx context.Context) error {
 	if err := do(ctx, c.conn, "unlock", nil); !broken(err) {
 		return err
@@ -59,18 +59,18 @@ func (c *claim) Release(ctx context.Context) error {
 // Close ends the connection.
 func (c *claim) Close() error {
 	if c.conn != nil {
-		_ = c.conn.Close() // one that is lost complains; the lock is gone either way
+		_ = c.conn.Close() // closing a lost connection can fail, but the lock is gone either way
 	}
 	return c.pool.Close()
 }
 
-// program names the holder in sys.dm_exec_sessions, where 128 letters fit.
+// program returns the name of the holder for sys.dm_exec_sessions, at most 128 letters.
 func program(who string) string {
 	name := []rune(lockName + ": " + strings.Join(strings.Fields(who), " "))
 	return string(name[:min(len(name), 128)])
 }
 
-// holder reports who has the lock, as far as the account can see.
+// holder describes who has the lock, as far as the account can see.
 func (s *externalServer) holder(ctx context.Context) string {
 	rows, err := askAll(ctx, s.control, "holder", nil)
 	if err != nil || len(rows) == 0 {
@@ -81,8 +81,8 @@ func (s *externalServer) holder(ctx context.Context) string {
 	return fmt.Sprintf("another Filewise (%s, process %d on %s)", who, process, rows[0].Text("host"))
 }
 
-// Activity returns the sessions of others. Without the right to see them the gauges
-// are absent: an account sees at least itself, which would look like quiet.
+// Activity returns the number of others' sessions. Without the right to see them the gauges are absent, because an
+// account sees only itself, which would look like a quiet server.
 func (s *externalServer) Activity(ctx context.Context) ([]filewise.Gauge, error) {
 	if !s.may.view {
 		return nil, nil
@@ -95,7 +95,7 @@ func (s *externalServer) Activity(ctx context.Context) ([]filewise.Gauge, error)
 	for _, name := range []string{"active", "sessions"} {
 		n, ok := r.Number(name)
 		if sessions, _ := r.Number("sessions"); !ok && sessions == 0 {
-			n, ok = 0, true // a sum over no session is NULL
+			n, ok = 0, true // a sum over no sessions is NULL
 		}
 		if ok {
 			all = append(all, filewise.Gauge{Name: name, Unit: "sessions", Value: float64(n)})

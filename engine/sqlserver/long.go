@@ -11,16 +11,16 @@ import (
 	mssql "github.com/microsoft/go-mssqldb"
 )
 
-// long is a connection of its own for one BACKUP or RESTORE: it can be cancelled. It stays
-// until it is closed, so that what it has waited for can be read.
+// long is a connection for one BACKUP or RESTORE, which can be cancelled. It stays open until it is closed, so that its
+// waits can be read.
 type long struct {
 	server *externalServer
 	pool   *sql.DB
 	conn   *sql.Conn
-	took   time.Duration // the statement alone
+	took   time.Duration // of the statement alone
 }
 
-// openLong logs in to a database, which it then counts as waiting in.
+// openLong logs in to a database, in which the session's waits are then counted.
 func (s *externalServer) openLong(ctx context.Context, database string) (*long, error) {
 	l := &long{server: s, pool: s.login.pool(database, appName, 1)}
 	var err error
@@ -30,15 +30,14 @@ func (s *externalServer) openLong(ctx context.Context, database string) (*long, 
 	return l, nil
 }
 
-// run executes the statement. Every error that the server sent is shown, since the
-// last is only the generic one (3013).
+// run executes the statement. It returns every error that the server sent, because the last one is only generic (3013).
 func (l *long) run(ctx context.Context, section string, vars map[string]any) error {
 	statement, err := server.Statement(section, vars)
 	if err != nil {
 		return err
 	}
 	start := time.Now()
-	_, err = l.conn.ExecContext(ctx, statement) // reads to the end: a result that is closed early would abort it
+	_, err = l.conn.ExecContext(ctx, statement) // reads all: closing a result early would abort the statement
 	l.took = time.Since(start)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -49,12 +48,12 @@ func (l *long) run(ctx context.Context, section string, vars map[string]any) err
 	return nil
 }
 
-// close ends the connection. None means nothing.
+// close closes the connection, if there is one.
 func (l *long) close() error {
 	if l == nil {
 		return nil
 	}
-	_ = l.conn.Close() // one that was cancelled may complain; it is gone either way
+	_ = l.conn.Close() // closing a cancelled connection can fail, but it is gone either way
 	return l.pool.Close()
 }
 
@@ -66,7 +65,7 @@ type told struct {
 func (t told) Error() string { return t.text }
 func (t told) Unwrap() error { return t.error }
 
-// allErrors shows every error of one answer, first to last.
+// allErrors returns an error that shows every error of one answer, first to last.
 func allErrors(err error) error {
 	var last mssql.Error
 	if !errors.As(err, &last) || len(last.All) == 0 {

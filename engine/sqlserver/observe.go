@@ -9,9 +9,8 @@ import (
 
 const page = 8 * kib
 
-// Observe asks the server's catalogue for the files, and compares them with the
-// layout. A difference is an error that wraps filewise.ErrLayout. The file system
-// is the server's own: only its catalogue is read.
+// Observe reads the files from the server's catalogue and compares them with the layout. If they differ, the error
+// wraps filewise.ErrLayout. The file system is the server's own, so it is not read.
 func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 	rows, err := b.ask(ctx, "files", "files of "+b.design.name)
 	if err != nil {
@@ -36,7 +35,7 @@ func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 	return append(files, b.others(rows, byName)...), nil
 }
 
-// others returns the files of the backup that a build was restored from.
+// others returns the files that come from the backup that a build was restored from.
 func (b *build) others(rows []row, asked map[string]row) (all []filewise.File) {
 	for _, f := range b.design.until(b.count()) {
 		delete(asked, f.Logical)
@@ -69,7 +68,7 @@ func (f file) kind() string {
 	return "ROWS"
 }
 
-// compare makes one file of the catalogue's rows of it.
+// compare compares a file with its row in the catalogue, and returns it.
 func (b *build) compare(f file, r row) (filewise.File, error) {
 	if r == nil {
 		return filewise.File{}, fmt.Errorf("%w: the server does not have file %s", filewise.ErrLayout, f.Logical)
@@ -98,7 +97,7 @@ func (b *build) compare(f file, r row) (filewise.File, error) {
 		}
 		found.Used = &used
 	}
-	if f.role == filewise.RoleLog { // it has the size that the work should need
+	if f.role == filewise.RoleLog { // the log has the size that the work should need
 		found.Grew = bytes - f.KB*kib
 	}
 	if f.role == filewise.RoleData && b.design.layout.Data.Allocation != filewise.Growing {
@@ -107,8 +106,7 @@ func (b *build) compare(f file, r row) (filewise.File, error) {
 	return found, nil
 }
 
-// Extend adds the layout's further files, and rebuilds the tables if the
-// layout requires it.
+// Extend adds the layout's further files, and rebuilds the tables if the layout demands that.
 func (b *build) Extend(ctx context.Context) error {
 	steps := b.steps.At(filewise.StageExtend)
 	if b.count() == b.design.first {

@@ -18,21 +18,21 @@ import (
 	"filewise/internal/mark"
 )
 
-// ownServer is an existing server on which a database of the user's is backed up, by the server
-// itself to directories of its own. That database is only read.
+// ownServer is an existing server that backs up a user's database to its own directories. Filewise only reads that
+// database.
 type ownServer struct {
 	*externalServer
 	their  original
 	in     *sql.DB // in the database
-	counts bool    // the Query Store does, what its clients do
+	counts bool    // the Query Store counts what the database's clients do
 }
 
-// original is a database of the user's.
+// original is a user's database.
 type original struct {
-	file  string // its first
+	file  string // its first file
 	bytes int64
-	may   bool // back it up
-	marks bool // a copy that is restored, which has the original's dbo
+	may   bool // the account may back it up
+	marks bool // the account may mark a restored copy, which has the original's dbo
 }
 
 func (s *externalServer) original(ctx context.Context, on *sql.DB, database string) (o original, err error) {
@@ -52,13 +52,14 @@ func openOwn(ctx context.Context, t filewise.Target) (filewise.Server, error) {
 	if s.their, err = opened.original(ctx, s.in, t.Database); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	if r, err := s.ask(ctx, "own-store", nil); err == nil && len(r) == 1 { // else it does not count
+	if r, err := s.ask(ctx, "own-store", nil); err == nil && len(r) == 1 { // otherwise it does not count
 		s.counts = r[0].Int("state") == 2
 	}
 	return s, nil
 }
 
-// BackupSize is by the files of the database, or of filegroups, and what msdb has recorded of the last full backup.
+// BackupSize returns the size of the database's files or of filegroups, and what msdb has recorded of the last full
+// backup.
 func (s *ownServer) BackupSize(ctx context.Context) (filewise.BackupSize, error) {
 	parts := map[string]int64{}
 	if s.target.Part != nil {
@@ -75,7 +76,7 @@ func (s *ownServer) BackupSize(ctx context.Context) (filewise.BackupSize, error)
 		}
 	}
 	size, err := userbackup.SizeOf(s.target, parts, s.their.bytes)
-	if rows, unread := s.ask(ctx, "own-last", nil); unread == nil && len(rows) == 1 { // else this account may not see it, or there is none
+	if rows, unread := s.ask(ctx, "own-last", nil); unread == nil && len(rows) == 1 { // otherwise there is none, or this account cannot see it
 		size.Last = time.Duration(rows[0].Int("seconds")) * time.Second
 	}
 	return size, err
@@ -88,7 +89,7 @@ func (s *ownServer) ask(ctx context.Context, section string, vars map[string]any
 	return s.askOf(ctx, s.in, s.target.Database, section, vars)
 }
 
-// askOf queries within a database of the user's, or a copy of it.
+// askOf queries a user's database, or a copy of it.
 func (s *externalServer) askOf(ctx context.Context, on *sql.DB, database, section string, vars map[string]any) ([]row, error) {
 	rows, err := askOf(ctx, on, ownSQL, section, vars)
 	if err == nil && len(rows) == 0 && section != "own-columns" {
@@ -100,8 +101,7 @@ func (s *externalServer) askOf(ctx context.Context, on *sql.DB, database, sectio
 	return rows, nil
 }
 
-// Facts returns the facts of the server, of the database, and what its own work takes when nothing
-// is backed up.
+// Facts returns facts about the server and the database, and how long a statement takes while no backup runs.
 func (s *ownServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	all, err := s.serverFacts(ctx)
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *ownServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	return append(all, more...), err
 }
 
-// Examine looks whether there is room for a backup and its proof, and the right to make them.
+// Examine checks the space for a backup and its restored copy, and the rights to make them.
 func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
 	e := &examination{external.Examination{Demand: d}, s.externalServer}
 	e.Demand.Space = map[string]int64{}
@@ -154,7 +154,7 @@ func (s *externalServer) grantBackup(database string) string {
 	return "USE " + dialect.Ident(database) + "; " + grantTo("ALTER ROLE db_backupoperator ADD MEMBER [filewise];", s.identity.login)
 }
 
-// Build builds nothing.
+// Build returns a database that offers only backups. It builds nothing.
 func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
 	d, t, err := ownDesign(s.target, l, s.at(s.target.Database, ""))
 	if err != nil {
@@ -166,7 +166,7 @@ func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Progr
 	}
 	prefix := mark.NewName()
 	b := &ownBackup{server: s, proof: p.Restores()}
-	set, _ := readSettings(s.target.Settings) // read by Open
+	set, _ := readSettings(s.target.Settings) // Open has read them
 	b.backuper = &backuper{server: s.externalServer, of: backedUp{database: s.target.Database, prefix: prefix, discard: l.Discard,
 		file: s.their.file, custom: true, keep: set.keepBackups, layout: l.Name,
 		stripes:  d.ownStripes,
@@ -178,7 +178,7 @@ func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Progr
 	return &filewise.Database{Observer: b, Settler: b, Dropper: b, Backup: b, Probes: s.probes()}, nil
 }
 
-// besideData returns where a file of the proof goes: to the server's default place of its kind.
+// besideData returns the directory for a restored file: the server's default for its kind.
 func (s *ownServer) besideData(_ string, log bool) joiner {
 	if log {
 		return s.identity.log
@@ -186,7 +186,7 @@ func (s *ownServer) besideData(_ string, log bool) joiner {
 	return s.identity.data
 }
 
-// probes count what the database's clients do, if the Query Store does.
+// probes returns the probe of what the database's clients do, if the Query Store counts it.
 func (s *ownServer) probes() []filewise.Probe {
 	if !s.counts {
 		return nil
@@ -200,28 +200,28 @@ func (s *ownServer) probes() []filewise.Probe {
 	})}
 }
 
-// ownBackup makes backups of a layout, and proves them.
+// ownBackup makes backups of a layout, and compares restored ones with the original.
 type ownBackup struct {
 	*backuper
 	server *ownServer
 	proof  bool
-	sums   []string // of the tables when it was backed up
+	sums   []string // of the tables, when the backup was made
 }
 
-// Observe: nothing is built.
+// Observe returns no files, because nothing is built.
 func (*ownBackup) Observe(context.Context) ([]filewise.File, error) { return nil, nil }
 
-// Settle: what the user's server has to write is its own matter.
+// Settle does nothing, because the user's server manages its own writes.
 func (*ownBackup) Settle(context.Context) error { return nil }
 
-// Drop removes the last backup, and what it was restored to.
+// Drop removes the last backup and the database that it was restored to.
 func (b *ownBackup) Drop(ctx context.Context) error {
 	defer b.leave()
 	return b.Discard(ctx)
 }
 
-// meanwhile stands in the place of the sum of a table that was written to during a backup, of which it is not
-// known which rows are in it.
+// meanwhile replaces the sum of a table that was written to during a backup. It is not known which of the rows are in
+// the backup.
 const meanwhile = ": written to during the backup"
 
 // Backup makes a backup. If it is to be compared, the tables are summed before and after it.
@@ -248,7 +248,7 @@ func (b *ownBackup) Backup(ctx context.Context) ([]filewise.File, error) {
 
 func tableOfSum(line string) string { return line[:strings.LastIndex(line, ": ")] }
 
-// compare compares what was restored.
+// compare compares the restored database with the original.
 func (b *ownBackup) compare(ctx context.Context, copied *sql.DB) error {
 	got, err := b.server.sums(ctx, copied, b.server.target.Database)
 	if err != nil {
@@ -262,7 +262,7 @@ func (b *ownBackup) compare(ctx context.Context, copied *sql.DB) error {
 	return userbackup.Same(slices.Clone(b.sums), got)
 }
 
-// content has the sums of all tables, and how many objects there are of each kind.
+// content returns the sums of all tables, and the number of objects of each kind.
 func (s *externalServer) content(ctx context.Context, on *sql.DB, database string) ([]string, error) {
 	all, err := s.sums(ctx, on, database)
 	if err != nil {
@@ -275,7 +275,7 @@ func (s *externalServer) content(ctx context.Context, on *sql.DB, database strin
 	return all, err
 }
 
-// sums has of every table its name, its number of rows and a sum over them.
+// sums returns a line for each table: its name, its number of rows and a sum over them.
 func (s *externalServer) sums(ctx context.Context, on *sql.DB, database string) (all []string, err error) {
 	rows, err := s.askOf(ctx, on, database, "own-columns", nil)
 	if err != nil {
@@ -299,10 +299,10 @@ func (s *externalServer) sums(ctx context.Context, on *sql.DB, database string) 
 	return all, nil
 }
 
-// everywhere is the volume of backups whose files lie on all volumes in turn.
+// everywhere is the volume option for backups whose files take turns on all volumes.
 const everywhere = "all"
 
-// ownDesign refuses what no backup of a user's database can be.
+// ownDesign refuses backups that cannot be made of a user's database.
 func ownDesign(t filewise.Target, l filewise.Layout, at place) (*design, transfer, error) {
 	names := []string{everywhere}
 	for _, v := range t.Volumes {
@@ -333,7 +333,7 @@ func (d *design) ownVolumes() []filewise.Volume {
 	return slices.DeleteFunc(slices.Clone(d.target.Volumes), func(v filewise.Volume) bool { return v.Name != name })
 }
 
-// ownStripes returns the files of a backup.
+// ownStripes returns the files of one backup.
 func (d *design) ownStripes(name string) ([]filewise.File, error) {
 	volumes := d.ownVolumes()
 	return d.stripesOn(name, d.layout.Backup.Files, func(i int) filewise.Volume { return volumes[i%len(volumes)] })

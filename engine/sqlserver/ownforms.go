@@ -11,16 +11,16 @@ import (
 	"filewise/engine/sqlserver/dialect"
 )
 
-// forms write a setting of backups for other ways to run them than sqlcmd.
+// forms writes a backup setting for tools other than sqlcmd.
 type forms struct {
 	target filewise.Target
-	how    transfer // with stripes whose name is nameHere
+	how    transfer // its stripes are named nameHere
 }
 
-// nameHere stands in the paths of stripes for the name of a backup.
+// nameHere is the placeholder for a backup's name in the paths of stripes.
 const nameHere = "$(name)"
 
-// all returns the files, those that cannot say the setting left out.
+// all returns the scripts, and in left the reasons why other tools cannot express the setting.
 func (f forms) all(restore string) (out []filewise.OtherScript, left []string, err error) {
 	agent, err := f.agent()
 	if err != nil {
@@ -38,7 +38,7 @@ func (f forms) all(restore string) (out []filewise.OtherScript, left []string, e
 	return out, left, nil
 }
 
-// agent returns a batch for a step of an Agent job, where $( begins a token.
+// agent returns a batch for a step of an Agent job. In such a step $( begins a token.
 func (f forms) agent() (filewise.OtherScript, error) {
 	vars := f.how.vars()
 	vars["Source"] = untoken(dialect.Literal(f.target.Database))
@@ -54,7 +54,7 @@ func (f forms) agent() (filewise.OtherScript, error) {
 		"Paste it into a step of type Transact-SQL of a SQL Server Agent job. Each run makes a new set of files, named by the time."}}, err
 }
 
-// restore returns the restoring half with its two names on top.
+// restore returns the restoring half, with its two names at the top.
 func (f forms) restore(text string) filewise.OtherScript {
 	text = strings.NewReplacer(nameHere, "' + @name + N'", "$(database)", "' + @database + N'").Replace(text)
 	return filewise.OtherScript{Suffix: "-restore.sql", Comment: "-- ", Notes: []string{
@@ -62,7 +62,7 @@ func (f forms) restore(text string) filewise.OtherScript {
 		Text: "DECLARE @name nvarchar(200) = N'', @database nvarchar(128) = N'';\n" + text}
 }
 
-// powerShell returns the Agent's batch, run by the module SqlServer.
+// powerShell returns the Agent's batch, run with the module SqlServer.
 func (f forms) powerShell() filewise.OtherScript {
 	line := []string{"Invoke-Sqlcmd", "-ServerInstance", single(f.instance())}
 	if user := f.target.Address.User; user != "" {
@@ -74,9 +74,9 @@ func (f forms) powerShell() filewise.OtherScript {
 		"It needs the PowerShell module SqlServer, and the file -agent.sql next to it."}}
 }
 
-// procedure calls DatabaseBackup of Ola Hallengren's SQL Server Maintenance Solution
-// (https://ola.hallengren.com/sql-server-backup.html), which takes lists with commas and
-// as many files as directories, or a multiple.
+// procedure returns a call of DatabaseBackup in Ola Hallengren's SQL Server Maintenance Solution
+// (https://ola.hallengren.com/sql-server-backup.html). DatabaseBackup takes lists with commas. The number of files must
+// be the number of directories or a multiple.
 func (f forms) procedure() (out filewise.OtherScript, why string) {
 	name, dirs := f.target.Database, f.dirs()
 	once := slices.Compact(slices.Sorted(slices.Values(dirs)))
@@ -105,8 +105,8 @@ func (f forms) procedure() (out filewise.OtherScript, why string) {
 		"@CopyOnly keeps it out of your chain of backups: leave that out for the backups that replace yours."}}, ""
 }
 
-// dbatools calls Backup-DbaDatabase (https://docs.dbatools.io/Backup-DbaDatabase), which
-// makes a file for each path if there are several.
+// dbatools returns a call of Backup-DbaDatabase (https://docs.dbatools.io/Backup-DbaDatabase), which makes one file for
+// each path if there are several.
 func (f forms) dbatools() (out filewise.OtherScript, why string) {
 	line := []string{"Backup-DbaDatabase", "-SqlInstance", single(f.instance())}
 	if user := f.target.Address.User; user != "" {
@@ -137,7 +137,7 @@ func (f forms) dbatools() (out filewise.OtherScript, why string) {
 			"-CopyOnly keeps it out of your chain of backups: leave that out for the backups that replace yours."}}, ""
 }
 
-// parameter is a size of BACKUP by the name that both tools give it.
+// parameter is a size option of BACKUP with the name that both tools use.
 type parameter struct {
 	name  string
 	value int
@@ -148,7 +148,7 @@ func (f forms) sizes() []parameter {
 		{"BlockSize", f.how.blockSize}}, func(p parameter) bool { return p.value == 0 })
 }
 
-// dirs returns the directories of the stripes, in order. Empty means the server's own.
+// dirs returns the directories of the stripes, in order, or none for the server's default.
 func (f forms) dirs() []string {
 	return filewise.Each(f.how.stripes, func(s string) string {
 		dir, _, _ := strings.Cut(s, nameHere)
@@ -159,16 +159,16 @@ func (f forms) dirs() []string {
 	})
 }
 
-// instance returns the server as clients name it, "localhost" if the address has no host.
+// instance returns the server's name for clients, or "localhost" if the address has no host.
 func (f forms) instance() string {
 	words := dialect.Client(*f.target.Address)
 	return words[slices.Index(words, "-S")+1]
 }
 
-// untoken divides $( in a literal, which Agent and sqlcmd would replace.
+// untoken splits $( in a literal, because Agent and sqlcmd would replace it.
 func untoken(text string) string { return strings.ReplaceAll(text, "$(", "$' + N'(") }
 
-// single returns a literal of PowerShell, which takes four curly quotes for its own, too.
+// single returns a PowerShell literal. PowerShell also takes four curly quotes for single quotes.
 func single(text string) string {
 	return "'" + quotes.ReplaceAllString(text, "$0$0") + "'"
 }
@@ -178,7 +178,7 @@ var (
 	odd    = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 )
 
-// plainName returns what of a name can stand in a file's.
+// plainName returns the parts of a name that a file name can contain.
 func plainName(name string) string {
 	return cmp.Or(strings.Trim(odd.ReplaceAllString(name, "_"), "_"), "backup")
 }

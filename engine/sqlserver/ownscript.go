@@ -10,7 +10,7 @@ import (
 	"filewise/internal/mark"
 )
 
-// ownScript describes what a trial executes.
+// ownScript describes what a trial on a user's database executes.
 func ownScript(t filewise.Target, l filewise.Layout, _ filewise.Program) (out filewise.Script, err error) {
 	d, how, err := ownDesign(t, l, somewhere(t.Database, ""))
 	if err != nil {
@@ -32,8 +32,8 @@ func ownBackupText(t filewise.Target, how transfer, stripes []string) (string, e
 	return server.Statement("backup", vars)
 }
 
-// BackupArms are sizes and numbers of buffers and compression; with several volumes each by itself and
-// all together take the place of the buffers, of which the server has its own idea.
+// BackupArms returns what to compare: compression, and sizes and numbers of buffers. With several volumes, each volume
+// alone and all together replace the buffers, whose sizes the server also chooses itself.
 func (Engine) BackupArms(t filewise.Target, _ filewise.Program) ([]string, error) {
 	if len(t.Volumes) < 2 {
 		return []string{"compression=off,on", "maxtransfersize=1MiB,4MiB", "buffercount=auto,64"}, nil
@@ -42,7 +42,7 @@ func (Engine) BackupArms(t filewise.Target, _ filewise.Program) ([]string, error
 	return []string{"compression=off,on", filewise.OptionVolume + "=" + strings.Join(append(names, everywhere), ",")}, nil
 }
 
-// BackupScript is BACKUP and RESTORE by sqlcmd.
+// BackupScript returns a script with BACKUP and RESTORE for sqlcmd.
 func (Engine) BackupScript(t filewise.Target, l filewise.Layout, _ filewise.Program) (out filewise.BackupScript, err error) {
 	d, how, err := ownDesign(t, l, place{data: relative{}})
 	if err != nil {
@@ -87,7 +87,7 @@ func (Engine) BackupScript(t filewise.Target, l filewise.Layout, _ filewise.Prog
 	return out, err
 }
 
-// relative is the server's directory of backups, which a name without one means.
+// relative is the server's backup directory, which applies to names without a directory.
 type relative struct{}
 
 func (relative) Join(name string) (string, error) { return name, nil }

@@ -14,8 +14,8 @@ import (
 	"github.com/microsoft/go-mssqldb/msdsn"
 )
 
-// patient signs in within twice the time that dialling can take. The driver itself would
-// wait for good: a server whose workers are all busy takes connections, and answers no one.
+// patient limits signing in to twice the dial timeout. The driver itself would wait forever: a server whose workers are
+// all busy accepts connections and answers none.
 type patient struct {
 	login  *login
 	config msdsn.Config
@@ -36,21 +36,21 @@ func (p patient) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, errors.Join(err, d.signedIn())
 }
 
-// Driver returns the driver's.
+// Driver returns the wrapped driver.
 func (p patient) Driver() driver.Driver { return &mssql.Driver{} }
 
-// timedDialer bounds what its connections wait for, until they are signed in.
+// timedDialer dials connections whose reads and writes have a time limit until they are signed in.
 type timedDialer struct {
 	net.Dialer
 	within time.Duration
-	// readable allows a login that everyone on the way can read.
+	// readable allows a login that everyone on the network path can read.
 	readable bool
 
 	mu   sync.Mutex
 	open []net.Conn
 }
 
-// DialContext opens a connection, of one address of a host among several.
+// DialContext opens a connection to one of a host's addresses.
 func (d *timedDialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := d.Dialer.DialContext(ctx, network, address)
 	if err != nil {
@@ -66,17 +66,18 @@ func (d *timedDialer) DialContext(ctx context.Context, network, address string) 
 	return conn, err
 }
 
-// errReadable: anyone who answers at the address could read the password, which a login merely scrambles.
+// errReadable is returned because anyone who answers at the address could read the password, which a login only
+// scrambles.
 var errReadable = errors.New("the server takes logins without encryption only, and everybody on the way could read the password")
 
-// loginGuard sends no login but inside TLS.
+// loginGuard refuses to send a login outside TLS.
 type loginGuard struct{ net.Conn }
 
-// packetLogin is the type of a LOGIN7 packet, the first byte of what the driver writes (MS-TDS 2.2.3.1.1). A record
-// of TLS begins otherwise.
+// packetLogin is the type of a LOGIN7 packet, the first byte that the driver writes (MS-TDS 2.2.3.1.1). A TLS record
+// begins with another byte.
 const packetLogin = 0x10
 
-// Write fails on a login in the clear.
+// Write returns an error for a login in clear text.
 func (g loginGuard) Write(b []byte) (int, error) {
 	if len(b) > 0 && b[0] == packetLogin {
 		return 0, errReadable
@@ -84,7 +85,7 @@ func (g loginGuard) Write(b []byte) (int, error) {
 	return g.Conn.Write(b)
 }
 
-// signedIn has connections wait from now on as long as a statement takes.
+// signedIn lets connections wait as long as a statement takes from now on.
 func (d *timedDialer) signedIn() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"filewise"
 )
 
-// ask executes a section that depends on nothing, in the build's database.
+// ask returns the rows of a section without variables, run in the build's database.
 func (b *build) ask(ctx context.Context, section, what string) ([]row, error) {
 	rows, err := askAll(ctx, b.inside, section, map[string]any{"Temporary": b.design.program.Table().Temporary})
 	if err != nil {
@@ -66,8 +66,8 @@ var written = map[string]filewise.Counter{
 	"Log Bytes Flushed/sec":       {Name: "log bytes flushed", Unit: "B"},
 }
 
-// writing returns what the server's own tasks write, for which no session waits: pages written by checkpoints,
-// background and lazy writer of the whole instance, and the flushes of the build's log.
+// writing returns what the server's own tasks write, for which no session waits. These are pages written by
+// checkpoints, background and lazy writer of the whole instance, and flushes of the build's log.
 func (b *build) writing(ctx context.Context) ([]filewise.Counter, error) {
 	rows, err := b.ask(ctx, "writing", "pages written in the background")
 	if err != nil {
@@ -84,7 +84,7 @@ func (b *build) writing(ctx context.Context) ([]filewise.Counter, error) {
 	return all, nil
 }
 
-// memory adds up how much memory the server aims at, which holds its buffers.
+// memory averages the memory that the server aims at, which holds its buffers.
 type memory struct {
 	build *build
 
@@ -93,7 +93,7 @@ type memory struct {
 	sums [2]float64 // B·s and s
 }
 
-// read adds the server's current figures for the time since the reading before.
+// read adds the server's present value for the time since the last reading.
 func (p *memory) read(ctx context.Context) ([]filewise.Counter, error) {
 	machine, err := ask(ctx, p.build.inside, "machine", nil)
 	if err != nil {
@@ -111,8 +111,8 @@ func (p *memory) read(ctx context.Context) ([]filewise.Counter, error) {
 		{Name: filewise.UnitLooked, Unit: filewise.UnitLooked, Value: p.sums[1]}}, nil
 }
 
-// checkpointsSince counts cycles of checkpoints by the clock, as target recovery times that have passed: indirect
-// ones have a page written within that time, and nothing reports when.
+// checkpointsSince counts checkpoint cycles by the clock, as the number of elapsed target recovery times. Indirect
+// checkpoints write a page within that time, and nothing reports when.
 func checkpointsSince(begun time.Time) filewise.Probe {
 	return filewise.ProbeOf(filewise.ProbeCheckpoints, func(context.Context) ([]filewise.Counter, error) {
 		cycles := time.Since(begun).Seconds() / recoveryTime.Seconds()
@@ -120,5 +120,5 @@ func checkpointsSince(begun time.Time) filewise.Probe {
 	})
 }
 
-// recoveryTime holds what section options sets.
+// recoveryTime is the target recovery time that section options sets.
 const recoveryTime = time.Minute

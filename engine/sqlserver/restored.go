@@ -18,11 +18,11 @@ import (
 	"filewise/internal/mark"
 )
 
-// restoredGroup is the filegroup of the tables that are spread in a build which is restored from a backup of a
-// database of the user's. It has as many files as the layout, also if that is one: all layouts are treated equally.
+// restoredGroup is the filegroup for spread tables in a build that is restored from a backup of a user's database. It
+// has as many files as the layout, even if that is one, so that all layouts are treated equally.
 const restoredGroup = "filewise_files"
 
-// source holds what restored builds come from: the files of a backup that the server sees, or a database of its own.
+// source is what restored builds come from: backup files that the server sees, or a database on the server.
 type source struct {
 	backup   []string
 	database string
@@ -49,7 +49,7 @@ func sourceOf(from string) (source, error) {
 	return source{}, usage("name the database, too: sqlserver://USER@HOST?database=NAME", "--from %s names no database", from)
 }
 
-// checkRestored refuses what a build that is restored cannot be.
+// checkRestored refuses layouts that a restored build cannot have.
 func (d *design) checkRestored() error {
 	if err := onlyKeeps(d.target.Settings, "with --from the copy has the settings of the original"); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (d *design) checkRestored() error {
 	return err
 }
 
-// onlyKeeps refuses settings of new databases, and explains why there are none.
+// onlyKeeps refuses settings for new databases. why explains why none applies.
 func onlyKeeps(given map[string]string, why string) error {
 	for name := range given {
 		if strings.ReplaceAll(strings.ToLower(name), "_", "-") != "keep-backups" {
@@ -68,7 +68,7 @@ func onlyKeeps(given map[string]string, why string) error {
 	return nil
 }
 
-// restoredTo returns where a file of the backup goes.
+// restoredTo returns the directory for a restored file.
 func (d *design) restoredTo(_ string, log bool) joiner {
 	if log {
 		return d.logDir
@@ -76,7 +76,7 @@ func (d *design) restoredTo(_ string, log bool) joiner {
 	return d.where[d.data[0].volume]
 }
 
-// restored adds what a restored build executes. Only the server has the files and the definitions.
+// restored adds the steps of a restored build. Only the server knows the files and the definitions.
 func (s stepper) restored() {
 	d := s.d
 	from, err := sourceOf(d.program.Custom.From)
@@ -111,7 +111,7 @@ func (s stepper) restored() {
 	}
 }
 
-// spreads returns the tables that the layout spreads. None means the large ones.
+// spreads returns the tables that the layout spreads, or none for the large ones.
 func (d *design) spreads() (names []string) {
 	for _, t := range d.program.Custom.Tables {
 		names = append(names, t.Name)
@@ -119,7 +119,7 @@ func (d *design) spreads() (names []string) {
 	return names
 }
 
-// fromBackup restores the copy of a database of the user's, and takes it to the layout.
+// fromBackup restores the copy of a user's database, and moves its tables to the layout's files.
 func (b *build) fromBackup(ctx context.Context) error {
 	d, s := b.design, b.server
 	from, err := s.backupOf(ctx, d)
@@ -143,8 +143,8 @@ func (b *build) fromBackup(ctx context.Context) error {
 	return b.spread(ctx)
 }
 
-// spread takes the tables to the files of the layout, and makes sure that all is there as it was: the contents in
-// the first build of each layout, since that reads all of it, and the definitions of what moved in each.
+// spread moves the tables to the layout's files, and checks that nothing is lost. It compares the definitions of what
+// moved in every build. It compares the contents only in each layout's first build, because that reads everything.
 func (b *build) spread(ctx context.Context) error {
 	d, s := b.design, b.server
 	read := s.definitionsIn(ctx, b.inside, d.name)
@@ -190,7 +190,7 @@ func (b *build) spread(ctx context.Context) error {
 	return err
 }
 
-// groupOf returns where an index goes.
+// groupOf returns the filegroup for an index.
 func (d *design) groupOf(x dialect.Index) string {
 	if x.ID > 1 && d.layout.Indexes == filewise.IndexesApart {
 		return indexGroup
@@ -216,7 +216,7 @@ func (d *design) moved(tables []dialect.Table) bool {
 	return true
 }
 
-// enlarge makes the files large enough for the tables' data, if they are not to grow.
+// enlarge makes the files large enough for the tables' data, unless they are to grow.
 func (d *design) enlarge(tables []dialect.Table) {
 	if d.layout.Data.Allocation == filewise.Growing {
 		return
@@ -234,7 +234,7 @@ func (d *design) enlarge(tables []dialect.Table) {
 	}
 }
 
-// definitionsIn reads definitions, in a copy or in the original.
+// definitionsIn returns a reader of definitions in a copy or in the original.
 func (s *externalServer) definitionsIn(ctx context.Context, on *sql.DB, database string) dialect.Reader {
 	return func(section string, args ...any) ([]filewise.Row, error) {
 		text, err := tablesSQL.Statement(section, map[string]any{"Sequential": s.identity.version.major >= 15})
@@ -249,8 +249,8 @@ func (s *externalServer) definitionsIn(ctx context.Context, on *sql.DB, database
 	}
 }
 
-// backupOf returns the backup that builds are restored from. That of a database is made once for all builds of a run,
-// and removed at its end.
+// backupOf returns the backup that builds are restored from. A backup of a database is made once for all builds of a
+// run, and removed at the end of the run.
 func (s *externalServer) backupOf(ctx context.Context, d *design) (t transfer, err error) {
 	from, err := sourceOf(d.program.Custom.From)
 	if err != nil || from.database == "" {
@@ -284,7 +284,7 @@ func (s *externalServer) backupOf(ctx context.Context, d *design) (t transfer, e
 	return transfer{stripes: pathsOf(s.origin.written)}, nil
 }
 
-// restorable looks, before anything is built, at what builds are to be restored from.
+// restorable checks, before anything is built, what builds will be restored from.
 func (e *examination) restorable(ctx context.Context) {
 	if !e.Demand.Program.Restored() {
 		return
@@ -319,7 +319,7 @@ func (e *examination) restorable(ctx context.Context) {
 	}
 }
 
-// spreadable refuses tables of the original that cannot move.
+// spreadable refuses tables of the original that cannot be moved.
 func (s *externalServer) spreadable(ctx context.Context, database string, demand filewise.Demand) (bytes int64, err error) {
 	err = s.within(database, func(db *sql.DB) error {
 		found, err := s.original(ctx, db, database)

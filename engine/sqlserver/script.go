@@ -7,8 +7,8 @@ import (
 	"filewise/internal/mark"
 )
 
-// Script describes what a build would create and execute. Nothing is queried from the
-// server: what only it has stands in brackets.
+// Script describes what a build would create and execute. It queries nothing from the server; what only the server
+// knows is shown in brackets.
 func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
 	if err := checkExternal(t); err != nil {
 		return filewise.Script{}, err
@@ -27,7 +27,7 @@ func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	return filewise.Script{Files: d.asked(), Steps: steps.Plan(nil), Space: d.space(), Warnings: d.warnings}, nil
 }
 
-// checkExternal refuses a target that names no server: there is none to start.
+// checkExternal refuses a target that names no server, because Filewise cannot start one.
 func checkExternal(t filewise.Target) error {
 	if t.Mode != filewise.External || t.Address == nil {
 		return unsupported("use --target sqlserver://USER@HOST", "Filewise starts no SQL Server of its own")
@@ -44,8 +44,8 @@ func (d *design) asked() []filewise.File {
 	return files
 }
 
-// space returns the room on each volume in bytes. Files that grow can come to hold the
-// layout's whole size, in whole steps of their growth.
+// space returns the space on each volume, in bytes. Files that grow can reach the layout's whole size, in whole growth
+// steps.
 func (d *design) space() map[string]int64 {
 	space := map[string]int64{}
 	for _, f := range d.asked() {
@@ -53,7 +53,7 @@ func (d *design) space() map[string]int64 {
 	}
 	if d.program.BacksUp() {
 		if err := d.backupSpace(space); err != nil {
-			return space // the files have no place: Build reports it
+			return space // the files have no place, which Build reports
 		}
 	}
 	if d.layout.Data.Allocation == filewise.Growing {
@@ -67,8 +67,7 @@ func (d *design) space() map[string]int64 {
 	return space
 }
 
-// backupSpace adds the room of a backup, which can be as large as the data, and of
-// the restored database.
+// backupSpace adds the space for a backup, which can be as large as the data, and for the restored database.
 func (d *design) backupSpace(space map[string]int64) error {
 	if d.layout.Discard {
 		return nil

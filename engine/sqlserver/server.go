@@ -21,7 +21,7 @@ import (
 type externalServer struct {
 	target   filewise.Target
 	login    *login
-	control  *sql.DB // in master
+	control  *sql.DB // connections to master
 	identity identity
 	may      permissions
 	builds   builds.Open[*build]
@@ -29,18 +29,18 @@ type externalServer struct {
 	idle     idle
 	pauses   pauses
 
-	origin   *backuper // of the database of --from. If nil, none is made yet
-	compared sync.Map  // layouts of which a restored build is known to have all that the backup has
+	origin   *backuper // of the database of --from; nil if not made yet
+	compared sync.Map  // layouts of which a restored build was compared with the backup and is complete
 }
 
-// controls is the most connections that the server's own questions take.
+// controls limits the connections for the server's own questions.
 const controls = 3
 
-// insides is the most that a build takes in its database in addition to the workload's:
-// the keeper's, and the connections of checks and looks.
+// insides limits a build's connections to its database in addition to the workload's. They are the keeper's, and those
+// of checks and samples.
 const insides = 4
 
-// Open connects and reads; nothing is changed.
+// Open connects and reads. It changes nothing.
 func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
 	if t.Database != "" {
 		return openOwn(ctx, t)
@@ -75,7 +75,7 @@ func (s *externalServer) greet(ctx context.Context) (err error) {
 	if err != nil {
 		return s.login.unreachable(err)
 	}
-	_ = first.Close() // back to the pool
+	_ = first.Close() // returned to the pool
 	if s.identity, err = readIdentity(ctx, s.control); err != nil {
 		return s.login.explain(err)
 	}
@@ -85,7 +85,7 @@ func (s *externalServer) greet(ctx context.Context) (err error) {
 	if s.may, err = readPermissions(ctx, s.control); err != nil {
 		return s.login.explain(err)
 	}
-	// A volume of the wrong system would fail in every build.
+	// A volume for the wrong operating system would fail in every build.
 	d := &design{target: s.target}
 	_, err = d.dirs(s.at("", ""))
 	return err
@@ -110,23 +110,23 @@ func (s *externalServer) Offers() map[filewise.Capability]error {
 	return all
 }
 
-// build is a database of a layout.
+// build is the database of a layout.
 type build struct {
 	server *externalServer
 	design *design
 	steps  script.Steps
-	inside *sql.DB   // in the database
-	loader *sql.DB   // of bulk loads. If nil, the workload has none
-	keeper *sql.Conn // holds the lock that marks the database as used
+	inside *sql.DB   // connections to the database
+	loader *sql.DB   // for bulk loads; nil if the workload has none
+	keeper *sql.Conn // holds the lock that shows that the database is in use
 	mu     sync.Mutex
 	later  bool // Extend has been called
 
 	churned atomic.Int64 // tables that were created and dropped
-	backups *backuper    // nil: the workload makes none
+	backups *backuper    // nil if the workload makes none
 }
 
-// Build creates a database under a new name, marked in the batch that creates it,
-// with the program's tables.
+// Build creates a database under a new name, with the program's tables. The batch that creates the database also marks
+// it.
 func (s *externalServer) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -166,7 +166,7 @@ func (s *externalServer) Build(ctx context.Context, l filewise.Layout, p filewis
 	return b.database(), nil
 }
 
-// create executes what a build needs, in order.
+// create executes a build's steps in order.
 func (b *build) create(ctx context.Context) error {
 	if b.design.program.Restored() {
 		return b.fromBackup(ctx)
@@ -174,7 +174,7 @@ func (b *build) create(ctx context.Context) error {
 	return b.steps.At(filewise.StageBuild).Run(ctx, b.do)
 }
 
-// do executes a step on the server, or in the build's database.
+// do executes a step on the server or in the build's database.
 func (b *build) do(ctx context.Context, x script.Step) error {
 	switch {
 	case x.On == onServer:
@@ -187,7 +187,7 @@ func (b *build) do(ctx context.Context, x script.Step) error {
 	return exec(ctx, b.inside, x.Text)
 }
 
-// keep takes the lock by which a Cleaner sees that the database is in use.
+// keep takes the lock that shows a Cleaner that the database is in use.
 func (b *build) keep(ctx context.Context, statement string) (err error) {
 	if b.keeper, err = b.inside.Conn(ctx); err != nil {
 		return err
@@ -195,7 +195,7 @@ func (b *build) keep(ctx context.Context, statement string) (err error) {
 	return takeLock(ctx, b.keeper, statement)
 }
 
-// fillPool stores the text that payloads are cut from.
+// fillPool stores the text from which payloads are cut.
 func (b *build) fillPool(ctx context.Context, statement string) error {
 	pool := ""
 	if args := b.design.program.Phases[0].Args; args != nil {
@@ -220,14 +220,14 @@ func (b *build) database() *filewise.Database {
 	}
 	if b.server.may.view {
 		db.Probes = b.probes()
-		if p := b.design.program; p.Appends() && p.WorkBytes == 0 { // else a checkpoint is measured
+		if p := b.design.program; p.Appends() && p.WorkBytes == 0 { // otherwise a checkpoint is measured
 			db.Probes = append(db.Probes, checkpointsSince(time.Now()))
 		}
 	}
 	return db
 }
 
-// Close drops what was built and not dropped, and ends all connections.
+// Close drops the builds that are not dropped yet, and closes all connections.
 func (s *externalServer) Close() error {
 	err := s.builds.Close(func(b *build) error { return b.Drop(context.Background()) })
 	if s.origin != nil {

@@ -1,6 +1,5 @@
-// This file joins and checks paths of the machine that a SQL Server runs
-// on, by its operating system's rules and not by this machine's: Go's filepath
-// would take "D:\data" for one file name on Linux.
+// This file joins and checks paths on a SQL Server's machine. It follows the rules of the server's operating system,
+// and not of this machine's: on Linux, Go's filepath would take "D:\data" for one file name.
 
 package sqlserver
 
@@ -15,18 +14,17 @@ import (
 // serverOS is the operating system of a server.
 type serverOS string
 
-// The systems that SQL Server runs on.
+// Operating systems on which SQL Server runs.
 const (
 	windows serverOS = "Windows"
 	linux   serverOS = "Linux"
 )
 
-// maxPath is the longest path of a database file, in UTF-16 units: FILENAME is
-// an nvarchar(260) with its end (sys.master_files.physical_name).
+// maxPath is the longest path of a database file, in UTF-16 units. FILENAME is an nvarchar(260) with its terminator
+// (sys.master_files.physical_name).
 const maxPath = 259
 
-// serverDir is a directory on a server, checked and without a separator at its end,
-// unless it is a root.
+// serverDir is a checked directory on a server. It does not end with a separator, unless it is a root.
 type serverDir struct {
 	System serverOS
 	path   string
@@ -34,7 +32,7 @@ type serverDir struct {
 
 var errRelative = errors.New(`it is no absolute path of the server: D:\data, \\server\share\data, or /data`)
 
-// parseDir checks a directory; its form shows the system.
+// parseDir checks a directory, whose form shows the operating system.
 func parseDir(path string) (serverDir, error) {
 	if err := checkText(path); err != nil {
 		return serverDir{}, fmt.Errorf("%q: %w", path, err)
@@ -55,7 +53,7 @@ func parseDir(path string) (serverDir, error) {
 	return d, nil
 }
 
-// splitPath reads absolute paths that commas separate. A comma that no absolute path follows is a name's.
+// splitPath splits absolute paths at commas. A comma that no absolute path follows belongs to a name.
 func splitPath(list string) (all []string, err error) {
 	for part := range strings.SplitSeq(list, ",") {
 		_, err := parseDir(part)
@@ -94,9 +92,8 @@ func parseLinux(path string) (serverDir, error) {
 	return serverDir{linux, "/" + strings.Join(parts, "/")}, nil
 }
 
-// parseWindows takes a drive with a path, or a share: SQL Server takes UNC paths
-// as well (from 2012 on), but neither device paths nor paths on the drive's
-// current directory ("D:data").
+// parseWindows accepts a drive with a path, or a share. SQL Server accepts UNC paths (from 2012 on). It accepts neither
+// device paths nor paths relative to the drive's current directory ("D:data").
 func parseWindows(path string) (serverDir, error) {
 	path = strings.ReplaceAll(path, "/", `\`)
 	switch {
@@ -123,7 +120,7 @@ func parseWindows(path string) (serverDir, error) {
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// split divides a path; doubled separators count once.
+// split divides a path at its separators. Doubled separators count once.
 func split(path, separator string, check func(string) error) ([]string, error) {
 	var parts []string
 	for part := range strings.SplitSeq(path, separator) {
@@ -141,8 +138,8 @@ func split(path, separator string, check func(string) error) ([]string, error) {
 	return parts, nil
 }
 
-// reserved are device names, with any extension (Microsoft, “Naming Files,
-// Paths, and Namespaces”).
+// reserved lists device names, which are reserved with any extension (Microsoft, “Naming Files, Paths, and
+// Namespaces”).
 var reserved = map[string]bool{"CON": true, "PRN": true, "AUX": true, "NUL": true}
 
 func checkWindows(part string) error {
@@ -161,11 +158,11 @@ func checkWindows(part string) error {
 	return nil
 }
 
-// String returns the directory as the server takes it.
+// String returns the directory in the form that the server accepts.
 func (d serverDir) String() string { return d.path }
 
-// Join returns a file of the directory. The name is Filewise's own; the error states
-// that the path is too long for the server.
+// Join returns the path of a file in the directory. The name is Filewise's own, so the only error is a path that is too
+// long for the server.
 func (d serverDir) Join(name string) (string, error) {
 	separator := "/"
 	if d.System == windows {
@@ -178,8 +175,7 @@ func (d serverDir) Join(name string) (string, error) {
 	return path, nil
 }
 
-// Same reports whether two paths name one file by the system's rules: Windows
-// ignores letter case.
+// Same reports whether two paths name one file by the system's rules. Windows ignores letter case.
 func (d serverDir) Same(a, b string) bool {
 	if d.System == windows {
 		return strings.EqualFold(a, b)
@@ -187,7 +183,7 @@ func (d serverDir) Same(a, b string) bool {
 	return a == b
 }
 
-// Within reports whether the directory is a mount point, or lies under it.
+// Within reports whether the directory is a mount point or lies below it.
 func (d serverDir) Within(mount string) bool {
 	m, err := parseDir(mount)
 	if err != nil || m.System != d.System {

@@ -15,8 +15,8 @@ import (
 	"filewise/engine/internal/session"
 )
 
-// Connect opens a worker's connection for a phase of the program. One that
-// connects for each statement has none yet.
+// Connect opens a worker's connection for a phase of the program. If each statement connects by itself, Connect opens
+// none.
 func (b *build) Connect(ctx context.Context, phase, worker int) (filewise.Session, error) {
 	machine, err := session.New(b.design.program, phase, worker)
 	if err != nil {
@@ -35,30 +35,29 @@ func (b *build) Connect(ctx context.Context, phase, worker int) (filewise.Sessio
 	return s, nil
 }
 
-// connection is one connection of the workload: it calls the procedure that loops on
-// the server, or sends statements of its own. It holds a sql.Conn: what is set on a
-// connection of a pool is gone at its next use.
+// connection is one of the workload's connections. It calls the procedure that loops on the server, or sends
+// statements. It holds a sql.Conn, because a pool's connection loses its settings at its next use.
 type connection struct {
 	*session.Session
 	build      *build
 	vars       map[string]any
-	pool       *sql.DB   // of this one connection
-	conn       *sql.Conn // nil: each statement has one of its own
+	pool       *sql.DB   // contains only this connection
+	conn       *sql.Conn // nil if each statement connects by itself
 	statements []string  // by type of operation
-	look       string    // whether an operation is committed. Empty means nothing shows it
-	churn      string    // with churnNumber in the place of the number. Empty means none
+	look       string    // a query whether an operation is committed; "" if nothing shows that
+	churn      string    // with churnNumber in place of the number; "" if none
 	values     []any
 	custom     customsql.Session
 }
 
-// churnNumber stands for the number of a table that is created and dropped.
+// churnNumber is the placeholder for the number of a table that is created and dropped.
 const churnNumber = "NUMBER"
 
-// lookPatience bounds the clean-up after a call that failed: a cancel that the
-// server does not confirm has cost the driver 5 s by then, a rollback can take long.
+// lookPatience limits the clean-up after a failed call. A cancel that the server does not confirm has already cost the
+// driver 5 s, and a rollback can take long.
 const lookPatience = 45 * time.Second
 
-// render renders what the phase executes, and has the machine work on this connection.
+// render renders the phase's statements, and sets the session's functions to work on this connection.
 func (s *connection) render() (err error) {
 	d := s.build.design
 	s.Engine = session.Engine{
@@ -99,7 +98,7 @@ func withNumber(vars map[string]any, number string) map[string]any {
 	return vars
 }
 
-// open opens the connection and readies it.
+// open opens the connection and sets it up.
 func (s *connection) open(ctx context.Context) error {
 	d := s.build.design
 	ready, err := d.batch("connection", s.vars)
@@ -115,14 +114,13 @@ func (s *connection) open(ctx context.Context) error {
 	return takeLock(ctx, s.conn, ready)
 }
 
-// loop has the server do operations in one call. When the context ends, the driver
-// cancels it on the server.
+// loop has the server execute operations in one call. If the context ends, the driver cancels the call on the server.
 func (s *connection) loop(ctx context.Context, first, n int64) error {
 	_, err := s.conn.ExecContext(ctx, s.statements[0], int64(s.Worker), first, n)
 	return err
 }
 
-// send executes one operation, after a table is created and dropped.
+// send executes one operation, after it has created and dropped a table if the program does that.
 func (s *connection) send(ctx context.Context, i int64) error {
 	if s.churn != "" {
 		number := strconv.FormatInt(s.build.churned.Add(1), 10)
@@ -134,20 +132,20 @@ func (s *connection) send(ctx context.Context, i int64) error {
 	var on executor = s.conn
 	if s.Phase.PerStatement {
 		pool := s.build.server.login.pool(s.build.design.name, appName, 1)
-		defer pool.Close() // that it is opened and closed belongs to the operation
+		defer pool.Close() // connecting and closing are part of the operation
 		on = pool
 	}
 	_, err := on.ExecContext(ctx, s.statements[s.Type(i)], s.values...)
 	return err
 }
 
-// committed looks an operation up by as many of its arguments as identify it.
+// committed looks an operation up by those of its arguments that identify it.
 func (s *connection) committed(ctx context.Context, args []any) (bool, error) {
 	r, err := one(ctx, s.build.inside, s.look, args[:operations.Parameters(s.look, "@p", len(args))]...)
 	return r.Int("found") > 0, s.build.server.login.explain(err)
 }
 
-// rollback leaves no transaction of the session open.
+// rollback ends the session's open transactions.
 func (s *connection) rollback(ctx context.Context) error {
 	text, err := s.build.design.batch("end-transaction", s.vars)
 	if err != nil {
@@ -156,11 +154,11 @@ func (s *connection) rollback(ctx context.Context) error {
 	return exec(ctx, s.conn, text)
 }
 
-// kill leaves a broken connection, and waits until the server has ended it: only then
-// is it known what stays. The socket must go before the server lets go.
+// kill closes a broken connection, and waits until the server has ended its session. Only then is it known what is
+// committed. The server lets go only after the socket is closed.
 func (s *connection) kill(ctx context.Context) error {
 	_ = s.conn.Close()
-	if s.pool != nil { // else it was killed before
+	if s.pool != nil { // otherwise it was killed before
 		_ = s.pool.Close()
 		s.pool = nil
 	}
@@ -175,10 +173,10 @@ func (s *connection) explain(step string, err error) error {
 	return s.build.server.login.explain(fmt.Errorf("%s: %w", step, err))
 }
 
-// releasePatience bounds the question whether a connection is fit to be kept.
+// releasePatience limits the check whether a connection can be kept.
 const releasePatience = 5 * time.Second
 
-// release leaves the connection to the worker's next turn, or ends it. No transaction stays open in between.
+// release keeps the connection for the worker's next turn, or closes it. No transaction stays open in between.
 func (s *connection) release() error {
 	fit := false
 	if s.conn != nil && s.pool != nil {
@@ -187,7 +185,7 @@ func (s *connection) release() error {
 		cancel()
 	}
 	if s.conn != nil {
-		_ = s.conn.Close() // a lost connection may complain; it is gone either way
+		_ = s.conn.Close() // closing a lost connection can fail, but it is gone either way
 	}
 	pool := s.pool
 	s.pool = nil

@@ -11,11 +11,11 @@ import (
 	"filewise/internal/nearest"
 )
 
-// settings holds what --set can change, all of the build's database.
+// settings holds what --set can change, all of it in the build's database.
 type settings struct {
 	mixedPages  bool  // MIXED_PAGE_ALLOCATION: small tables share extents, as before 2016
-	growAll     *bool // AUTOGROW_ALL_FILES: all files of the filegroup grow at once. If nil, see growsAll
-	logBytes    int64 // initial size of the log. 0 means by the layout's size
+	growAll     *bool // AUTOGROW_ALL_FILES: all files of the filegroup grow at once; if nil, see growsAll
+	logBytes    int64 // initial size of the log; 0 means that it follows the layout's size
 	logGrowth   int64
 	keepBackups bool // backup files may stay on the server
 }
@@ -24,13 +24,13 @@ const (
 	kib          = 1 << 10
 	mib          = 1 << 20
 	extent       = 64 * kib // files are sized and grow in whole extents
-	leastFile    = 8 * mib  // of model from 2016 on: the first file cannot be smaller
-	leastFurther = mib      // of files in addition to the first
-	// windowLog is for inserts for a time: each turn ends with a checkpoint, which frees it. More would only take
-	// longer to be written full of zeros at each build.
+	leastFile    = 8 * mib  // of model from 2016 on; the first file cannot be smaller
+	leastFurther = mib      // of files after the first
+	// windowLog is the log's size for inserts with a time limit. Each turn ends with a checkpoint, which frees the log. A
+	// larger log would only take longer to fill with zeros at each build.
 	windowLog = 256 * mib
-	logOf     = 4        // bytes of log to one of payload
-	usualLog  = 64 * mib // least size of the log
+	logOf     = 4        // bytes of log per byte of payload
+	usualLog  = 64 * mib // minimum size of the log
 	mostLog   = 8 << 30  // as published: 8 GB for 160 GB of data
 	usualGrow = 64 * mib // growth of files in a new database from 2016 on
 	leastLog  = mib
@@ -42,8 +42,7 @@ const (
 	settingAll = "autogrow-all-files"
 )
 
-// settable are the names of --set, in the order in which they are reported, and what reads
-// their values.
+// settable lists the names for --set in the order of reports, and the functions that read their values.
 var settable = []struct {
 	name string
 	read func(s *settings, key, value string) error
@@ -59,8 +58,7 @@ var settable = []struct {
 	{"keep-backups", func(s *settings, k, v string) (err error) { s.keepBackups, err = onOff(k, v); return err }},
 }
 
-// readSettings reads --set; an unknown one is refused: on an external server
-// nothing except the build's database is ever set.
+// readSettings reads --set and refuses unknown names. On an external server only the build's database is ever changed.
 func readSettings(given map[string]string) (settings, error) {
 	s := settings{logGrowth: usualGrow}
 	var known []string
@@ -80,8 +78,8 @@ func readSettings(given map[string]string) (settings, error) {
 	return s, nil
 }
 
-// growsAll reports whether files of a filegroup grow together: if one grows alone, it takes all that comes by
-// proportional fill, and the layout is in effect one file. The article's databases grew file by file.
+// growsAll reports whether the files of a filegroup grow together. If one grows alone, it gets all new rows by
+// proportional fill, and the layout becomes one file in effect. The article's databases grew file by file.
 func (s settings) growsAll(p filewise.Program) bool {
 	if s.growAll != nil {
 		return *s.growAll
@@ -107,9 +105,9 @@ func size(key, value string, least uint64) (int64, error) {
 	return int64(n) / extent * extent, nil
 }
 
-// logSize returns the initial size of the log, so that it does not grow while
-// measured: under the simple recovery model a checkpoint frees it again.
-// Inserts of a window fill more: half full, a checkpoint comes for the log's sake.
+// logSize returns the initial size of the log, so that the log does not grow while measured. Under the simple recovery
+// model a checkpoint frees it again. Inserts with a time limit fill more: when the log is half full, it forces a
+// checkpoint.
 func (s settings) logSize(data int64, growing bool, p filewise.Program) int64 {
 	least := int64(usualLog)
 	switch {
@@ -127,10 +125,11 @@ func (s settings) logSize(data int64, growing bool, p filewise.Program) int64 {
 	return min(max(data/4, least), mostLog) / extent * extent
 }
 
-// The preallocated log of scenario dml's article, and the rows that it was for.
+// publishedLog is the preallocated log in the article of scenario dml, and publishedRows the number of rows that it was
+// for.
 const publishedLog, publishedRows = 438 * mib, 350_000
 
-// asPublished reports whether it is the article's experiment with single rows.
+// asPublished reports whether the program is the article's experiment with single rows.
 func asPublished(p filewise.Program) bool {
 	published, _ := p.Vars()["Published"].(bool)
 	return published

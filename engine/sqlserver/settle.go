@@ -18,11 +18,11 @@ import (
 	"filewise/lab/workload"
 )
 
-// varCharMax returns a parameter of one byte a letter.
+// varCharMax returns a parameter with one byte per letter.
 func varCharMax(text string) any { return mssql.VarCharMax(text) }
 
-// Settle writes everything dirty of the build's database to its files, which the server
-// opens write-through: CHECKPOINT returns when they are written.
+// Settle writes all dirty pages of the build's database to its files. The server opens these write-through, and
+// CHECKPOINT returns when the pages are written.
 func (b *build) Settle(ctx context.Context) error {
 	if err := b.steps.At(filewise.StageSettle).Of("settle").Run(ctx, b.do); err != nil {
 		return b.server.login.explain(fmt.Errorf("checkpoint: %w", err))
@@ -30,8 +30,8 @@ func (b *build) Settle(ctx context.Context) error {
 	return nil
 }
 
-// Cool empties the buffer pool of the build's pages. Filewise's own sessions leave the database
-// for it, the keeper's too, and come back; so what is begun is ended, whatever the context's state.
+// Cool removes the build's pages from the buffer pool. Filewise's own sessions, the keeper's too, leave the database
+// for that and return. So Cool is completed once begun, even if the context ends.
 func (b *build) Cool(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -52,14 +52,14 @@ func (b *build) Cool(ctx context.Context) error {
 	return b.steps.At(filewise.StageBuild).Of("keep").Run(ctx, b.do)
 }
 
-// cools reports whether a program takes its build offline and back, to empty the buffer pool of its
-// pages or to time that.
+// cools reports whether a program takes its build offline and online, to empty the buffer pool of its pages or to time
+// that.
 func cools(p filewise.Program) bool {
 	return p.Cycles || slices.ContainsFunc(p.Phases, func(p filewise.Phase) bool { return p.Cache == filewise.CacheBufferCold })
 }
 
-// mayCool refuses what would leave the build offline: SET OFFLINE needs ALTER on the database, which its owner has,
-// and SET ONLINE needs ALTER ANY DATABASE on the server ("ALTER DATABASE SET options", permissions).
+// mayCool returns an error if the build would stay offline. SET OFFLINE needs ALTER on the database, which its owner
+// has. SET ONLINE needs ALTER ANY DATABASE on the server ("ALTER DATABASE SET options", permissions).
 func (s *externalServer) mayCool(p filewise.Program) error {
 	if !cools(p) || s.may.online {
 		return nil
@@ -68,10 +68,10 @@ func (s *externalServer) mayCool(p filewise.Program) error {
 		"cannot be emptied")
 }
 
-// coolPatience bounds that, with the recovery when the database comes back.
+// coolPatience limits going offline and online, including recovery.
 const coolPatience = 2 * time.Minute
 
-// away ends the build's idle sessions.
+// away closes the build's idle sessions.
 func (b *build) away() {
 	b.server.idle.end(b)
 	b.mu.Lock()
@@ -89,8 +89,8 @@ func (b *build) away() {
 	}
 }
 
-// Query runs a section of the workload. T-SQL has no CRC-32: for section check the
-// rows themselves are read, and counted and summed here.
+// Query runs a section of the workload. T-SQL has no CRC-32, so for section check the rows are read, counted and summed
+// here.
 func (b *build) Query(ctx context.Context, section string) ([][]any, error) {
 	d := b.design
 	statements, err := d.queryOf(section)
@@ -116,7 +116,7 @@ func (b *build) Query(ctx context.Context, section string) ([][]any, error) {
 	return all, nil
 }
 
-// queryOf returns the statements of a section that queries.
+// queryOf returns the statements of a querying section.
 func (d *design) queryOf(section string) ([]string, error) {
 	switch {
 	case d.custom():
@@ -127,8 +127,8 @@ func (d *design) queryOf(section string) ([]string, error) {
 	return d.batches(section, d.ofWorker(0))
 }
 
-// sum reads a table and returns its rows and the sum of the CRC-32 (IEEE) of
-// "id,payload" over them, as package workload needs them.
+// sum reads a table and returns the number of rows, and the sum over them of the CRC-32 (IEEE) of "id,payload", as
+// package workload needs.
 func (b *build) sum(ctx context.Context, statement string) (n, total int64, err error) {
 	rows, err := b.inside.QueryContext(ctx, statement)
 	if err != nil {

@@ -1,4 +1,4 @@
-// This file describes how SQL Server is reached: addresses, TLS and the ways to sign in.
+// This file covers how to connect to SQL Server: addresses, TLS and the ways to sign in.
 
 package sqlserver
 
@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	mssql "github.com/microsoft/go-mssqldb"
-	_ "github.com/microsoft/go-mssqldb/integratedauth/krb5" // which registers itself
+	_ "github.com/microsoft/go-mssqldb/integratedauth/krb5" // registers itself
 	"github.com/microsoft/go-mssqldb/msdsn"
 
 	"filewise"
@@ -21,7 +21,7 @@ import (
 // accessToken is the secret option that signs in to Microsoft Entra.
 const accessToken = "accessToken"
 
-// The driver's names of ways to sign in, and its options for Kerberos.
+// The driver's names for ways to sign in, and its options for Kerberos.
 const (
 	authenticator = "authenticator"
 	byKerberos    = "krb5"
@@ -30,8 +30,8 @@ const (
 	krbCache      = "krb5-credcachefile"
 )
 
-// signIn decides how: by SQL Server's own user, as a Windows user (DOMAIN\name), by
-// Kerberos, or with a token. No user means the one who runs Filewise.
+// signIn sets the way to sign in: as SQL Server's own user, as a Windows user (DOMAIN\name), by Kerberos, or with a
+// token. Without a user it is the account that runs Filewise.
 func signIn(c *msdsn.Config, a filewise.Address) error {
 	way := c.Parameters[authenticator]
 	switch {
@@ -55,7 +55,7 @@ func signIn(c *msdsn.Config, a filewise.Address) error {
 	return nil
 }
 
-// ticketCache returns where kinit puts the user's tickets.
+// ticketCache returns the path where kinit stores the user's tickets.
 func ticketCache() string {
 	usual := filepath.Join(os.TempDir(), fmt.Sprintf("krb5cc_%d", os.Getuid()))
 	return strings.TrimPrefix(cmp.Or(os.Getenv("KRB5CCNAME"), usual), "FILE:")
@@ -70,12 +70,12 @@ func tokenOf(a filewise.Address) filewise.Secret {
 	return ""
 }
 
-// connector opens connections of a configuration of the address.
+// connector returns a connector for a configuration of the address.
 func connector(a filewise.Address, c msdsn.Config) *mssql.Connector {
 	token := tokenOf(a)
 	if token != "" {
 		signed, err := mssql.NewSecurityTokenConnector(c, func(context.Context) (string, error) { return token.Reveal(), nil })
-		if err == nil { // it fails without a function alone
+		if err == nil { // it fails only without a function
 			return signed
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"filewise/engine/sqlserver/dialect"
 )
 
-// space compares the room that is needed with what the server sees on the
-// volumes: those that hold a database's file, and, from 2017 on, fixed drives.
+// space compares the needed space with what the server sees on the volumes. It sees volumes that hold a database's
+// file, and from 2017 on also fixed drives.
 func (e *examination) space(ctx context.Context) {
 	mounts, err := e.server.mounts(ctx)
 	names := map[string]serverDir{}
@@ -35,7 +35,7 @@ func (e *examination) space(ctx context.Context) {
 	}
 }
 
-// placeOf compares the room of a directory with what is needed there. failed explains why mounts are not known.
+// placeOf compares the free space of a directory with the needed space. failed explains why mounts are not known.
 func (e *examination) placeOf(check string, dir serverDir, need int64, mounts map[string]room, failed error) {
 	free, mount, ok := freeAt(mounts, dir)
 	switch {
@@ -54,8 +54,8 @@ func (e *examination) placeOf(check string, dir serverDir, need int64, mounts ma
 	}
 }
 
-// logSpace returns what of the room of a volume is for logs, which the server keeps on another mount point by default.
-// Builds of all layouts are there at once if the room is shared by all.
+// logSpace returns the space for logs that a volume's space includes. By default the server keeps logs on another mount
+// point. Builds of all layouts exist at once, so shared space must hold all of their logs.
 func (e *examination) logSpace(mounts map[string]room) map[string]int64 {
 	s := e.server
 	_, data, _ := freeAt(mounts, s.identity.data)
@@ -66,7 +66,7 @@ func (e *examination) logSpace(mounts map[string]room) map[string]int64 {
 	for _, l := range e.Demand.Layouts {
 		d, err := newDesign(s.target, l, e.Demand.Program, s.at(exampleName, ""))
 		if err != nil {
-			continue // which is a finding of its own
+			continue // it has its own finding
 		}
 		for name, bytes := range d.space() {
 			all[name] += bytes
@@ -74,7 +74,7 @@ func (e *examination) logSpace(mounts map[string]room) map[string]int64 {
 		for _, f := range d.log {
 			if f.volume == d.defaultVolume() {
 				bytes := f.KB * kib
-				if e.Demand.Program.BacksUp() && !l.Discard { // and of the restored database
+				if e.Demand.Program.BacksUp() && !l.Discard { // plus the restored database's log
 					bytes *= 2
 				}
 				largest[f.volume], logs[f.volume] = max(largest[f.volume], bytes), logs[f.volume]+bytes
@@ -82,7 +82,7 @@ func (e *examination) logSpace(mounts map[string]room) map[string]int64 {
 		}
 	}
 	for name, bytes := range largest {
-		if e.Demand.Space[name] < all[name] { // one after the other
+		if e.Demand.Space[name] < all[name] { // builds exist one after the other
 			logs[name] = bytes
 		}
 		logs[name] = min(logs[name], e.Demand.Space[name])
@@ -90,7 +90,7 @@ func (e *examination) logSpace(mounts map[string]room) map[string]int64 {
 	return logs
 }
 
-// defaultVolume returns the one whose directories are the server's own. If empty, none is.
+// defaultVolume returns the volume whose directories are the server's defaults, or "" if there is none.
 func (d *design) defaultVolume() string {
 	for _, v := range d.target.Volumes {
 		if v.Dir == "" {
@@ -100,14 +100,13 @@ func (d *design) defaultVolume() string {
 	return ""
 }
 
-// room is the free bytes of a mount point; of one that is only a drive, another
-// can lie below.
+// room is the free bytes of a mount point. If the mount point is only a drive, another one can lie below it.
 type room struct {
 	free  int64
 	drive bool
 }
 
-// mounts returns the free bytes by mount point, as far as the account can look.
+// mounts returns the free bytes by mount point, as far as the account can see them.
 func (s *externalServer) mounts(ctx context.Context) (map[string]room, error) {
 	all := map[string]room{}
 	names := []string{"volumes"}
@@ -131,7 +130,7 @@ func (s *externalServer) mounts(ctx context.Context) (map[string]room, error) {
 	return all, failed
 }
 
-// freeAt returns the room at the longest mount point above a directory.
+// freeAt returns the free bytes at the longest mount point above a directory.
 func freeAt(mounts map[string]room, dir serverDir) (free int64, mount string, ok bool) {
 	for m, r := range mounts {
 		if dir.Within(m) && len(m) > len(mount) {

@@ -17,11 +17,11 @@ import (
 //go:embed sql/*.sql sql/part/*.sql
 var sqlFiles embed.FS
 
-// The SQL files: what is queried from the server, what backups of
-// a user's database ask, definitions of tables, and the others by workload.
+// The SQL files: queries to the server, questions for backups of a user's database, definitions of tables, and one file
+// for each workload.
 var (
 	templateFuncs = template.FuncMap{"ident": dialect.Ident, "literal": dialect.Literal,
-		"double": func(text string) string { return strings.ReplaceAll(dialect.Literal(text), "'", "''") }} // within another
+		"double": func(text string) string { return strings.ReplaceAll(dialect.Literal(text), "'", "''") }} // within another literal
 	sections       = words.Folder(sqlFiles, completed(), templateFuncs)
 	server, ownSQL = sections.Apart("server"), sections.Apart("own")
 	tablesSQL      = ownSections(dialect.TablesSQL)
@@ -35,11 +35,10 @@ var words = orders.Words{
 	Count: "COUNT_BIG", Big: "CAST(% AS bigint)", Sum: "SUM(CAST(0 AS bigint) + %)", Length: "DATALENGTH(%)",
 }
 
-// completed puts parts into a text. If it has "-- guard", the statement stands
-// that lets a batch go on only with a database that is Filewise's; "-- others"
-// is the table of what Filewise has not made in a database: this one, or with
-// "there" the one named .Name, with "model" model. What is older than the database came from model. "-- definition"
-// is the sum of all definitions in this database.
+// completed inserts parts into a text. "-- guard" becomes a statement that lets a batch continue only with a database
+// that is Filewise's. "-- others" becomes a table of what Filewise has not made in a database. The database is this
+// one, with "there" the one named .Name, with "model" model. What is older than the database came from model. "--
+// definition" becomes the sum of all definitions in this database.
 func completed() func(text string) string {
 	tables, keys, procedures, columns := namesMade()
 	whose := func(in, id string) string {
@@ -56,12 +55,12 @@ func completed() func(text string) string {
 func part(name string) string {
 	text, err := sqlFiles.ReadFile("sql/part/" + name + ".sql")
 	if err != nil {
-		panic(err) // embedded: the programmer's
+		panic(err) // the text is embedded, so an error is a bug
 	}
 	return string(text)
 }
 
-// vars returns what the sections of a design render from.
+// vars returns the values that a design's sections are rendered with.
 func (d *design) vars() map[string]any {
 	vars := map[string]any{
 		"Name": d.name, "Mark": d.mark, "Unmarked": false,
@@ -73,7 +72,7 @@ func (d *design) vars() map[string]any {
 		"Loaded": d.loaded(), "IndexPlace": d.indexPlace(),
 		"Connections": 1, // of a phase that loops on the server
 		"Custom":      d.custom(),
-		"Temporary":   d.program.Table().Temporary, // whose pages are tempdb's, 2
+		"Temporary":   d.program.Table().Temporary, // its pages are in tempdb, database 2
 	}
 	maps.Copy(vars, d.program.Vars())
 	return vars
@@ -87,17 +86,17 @@ func (d *design) indexPlace() string {
 	return "PRIMARY"
 }
 
-// ofWorker adds what sections for one worker need.
+// ofWorker returns vars with the values for one worker's sections.
 func (d *design) ofWorker(worker int) map[string]any { return d.ofTable(d.tableOf(worker), worker) }
 
-// ofTable adds what sections for one table or worker need.
+// ofTable returns vars with the values for sections of one table or worker.
 func (d *design) ofTable(t table, worker int) map[string]any {
 	vars := d.vars()
 	vars["TableName"], vars["Procedure"], vars["Worker"] = t.Name, t.Procedure, worker
 	return vars
 }
 
-// batches renders a section of the server's file or of the workload's.
+// batches renders a section of the server's file or the workload's.
 func (d *design) batches(section string, vars map[string]any) ([]string, error) {
 	return d.file(section).Statements(section, vars)
 }
@@ -106,7 +105,7 @@ func (d *design) batch(section string, vars map[string]any) (string, error) {
 	return d.file(section).Statement(section, vars)
 }
 
-// file returns the server's, or the workload's.
+// file returns the server's SQL file or the workload's, whichever has the section.
 func (d *design) file(section string) *sqlfile.File {
 	if server.Has(section) {
 		return server
@@ -114,12 +113,12 @@ func (d *design) file(section string) *sqlfile.File {
 	return sections[d.program.SQL()]
 }
 
-// ofDatabase describes how a statement begins whose batch looks first at what it is about.
+// ofDatabase matches the main statement of a batch that first checks its database.
 var ofDatabase = regexp.MustCompile(`(?m)^\s*(CREATE|ALTER|DROP|RESTORE|BACKUP) DATABASE `)
 
-// short returns a statement's first telling line, for messages.
+// short returns the first significant line of a statement, for messages.
 func short(statement string) string {
-	if at := ofDatabase.FindStringIndex(statement); at != nil { // not the guard before it
+	if at := ofDatabase.FindStringIndex(statement); at != nil { // skips the guard before it
 		statement = statement[at[0]:]
 	}
 	for line := range strings.SplitSeq(statement, "\n") {

@@ -7,14 +7,14 @@ import (
 	"filewise/internal/mark"
 )
 
-// stays holds the names of backups that stay on the server, by layout. The builds of a layout take turns at them, so
-// that one set of files is left for each layout, not one for each turn.
+// stays holds the names of backups that stay on the server, by layout. A layout's builds take turns at these names, so
+// that one set of files stays for each layout and not for each turn.
 type stays struct {
 	mu   sync.Mutex
 	free map[string][]*staying
 }
 
-// staying is one such name.
+// staying is the name of a backup that stays.
 type staying struct {
 	name    string
 	written bool // a backup has begun to write its files
@@ -32,7 +32,7 @@ func (s *stays) take(layout string) *staying {
 	return free[len(free)-1]
 }
 
-// give lets the next build of the layout have a name.
+// give returns a name for the layout's next build to use.
 func (s *stays) give(layout string, name *staying) {
 	if name == nil {
 		return
@@ -45,7 +45,7 @@ func (s *stays) give(layout string, name *staying) {
 	s.free[layout] = append(s.free[layout], name)
 }
 
-// next returns the name of the next backup's files, and whether a backup of this run has them already.
+// next returns the name for the next backup's files, and whether an earlier backup of this run has used it.
 func (k *backuper) next() (name string, again bool) {
 	if k.removes || k.of.discard {
 		k.number++
@@ -58,7 +58,7 @@ func (k *backuper) next() (name string, again bool) {
 	return k.stay.name, again
 }
 
-// leave gives the name back.
+// leave gives the backuper's name back.
 func (k *backuper) leave() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

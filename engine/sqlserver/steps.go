@@ -10,12 +10,12 @@ import (
 	"filewise/internal/mark"
 )
 
-// onServer is where what concerns a whole database is done; all else within it.
+// onServer is the place of steps about a whole database. All other steps are done within the database.
 const onServer = "server"
 
 func (d *design) on() string { return "database " + d.name }
 
-// steps returns what a trial does: plans print them, and builds execute them.
+// steps returns a trial's steps. Plans print them, and builds execute them.
 func (d *design) steps() (script.Steps, error) {
 	w := script.NewWriter(d.on(), func(section string) ([]string, error) {
 		return d.batches(section, d.ofWorker(0))
@@ -49,7 +49,7 @@ type stepper struct {
 	d *design
 }
 
-// server adds sections of what is done on the server.
+// server adds sections that are executed on the server.
 func (s stepper) server(stage string, names ...string) {
 	for _, name := range names {
 		s.render(stage, onServer, name, s.d.vars())
@@ -61,7 +61,7 @@ func (s stepper) render(stage, on, section string, vars map[string]any) {
 	s.Rendered(stage, on, section, all, err)
 }
 
-// program adds what works on the tables, one batch each.
+// program adds the statements that create the workload's tables and procedures, one batch each.
 func (s stepper) program() {
 	d := s.d
 	if d.custom() {
@@ -80,14 +80,14 @@ func (s stepper) program() {
 		s.Sections(filewise.StageBuild, d.procedureSections()...)
 		return
 	}
-	for _, section := range d.procedureSections() { // of each table, which a worker may have to itself
+	for _, section := range d.procedureSections() { // for each table, because a worker can have a table to itself
 		for i, t := range d.tables {
 			s.render(filewise.StageBuild, d.on(), section, d.ofTable(t, i))
 		}
 	}
 }
 
-// load adds the load of the tables, with the mark of each batch.
+// load adds the load of the tables, with the record of each batch.
 func (s stepper) load() {
 	d := s.d
 	if !d.program.Loads() {
@@ -101,7 +101,8 @@ func (s stepper) load() {
 	s.Sections(filewise.StageLoad, "indexes")
 }
 
-// made stores the definitions of what was made, once there is nothing more to make. Custom SQL makes what it needs.
+// made adds storing the definitions of all objects, after the last one is made. Custom SQL is left out, because it can
+// make anything.
 func (s stepper) made() {
 	stage := filewise.StageBuild
 	if s.d.program.Loads() {
@@ -116,9 +117,8 @@ func quotedAll(names []string) []string {
 	return filewise.Each(names, dialect.Ident)
 }
 
-// extend adds the files that are added later. The first rebuild finds the first file
-// full and leaves it nearly empty; the second finds room in all, and spreads the data
-// over them.
+// extend adds the files that are added later. The first rebuild finds the first file full and leaves it nearly empty.
+// The second rebuild finds space in all files, and spreads the data over them.
 func (s stepper) extend() {
 	if !s.d.skips("add-files") {
 		s.server(filewise.StageExtend, "add-files")
@@ -128,7 +128,7 @@ func (s stepper) extend() {
 	}
 }
 
-// skips reports whether this layout has no use for a section.
+// skips reports whether this layout does not use a section.
 func (d *design) skips(section string) bool {
 	switch section {
 	case "add-files":
@@ -202,10 +202,10 @@ func (s stepper) restore(t transfer) {
 	s.render(filewise.StageDrop, onServer, "drop", vars)
 }
 
-// planMark stands in plans for the mark.
+// planMark is shown in plans for the mark.
 const planMark = "(the mark)"
 
-// extensionOf returns the extension of a restored file.
+// extensionOf returns the file name extension of a restored file.
 func extensionOf(f file) string {
 	if f.role == filewise.RoleLog {
 		return ".ldf"

@@ -13,11 +13,11 @@ import (
 	"filewise/engine/sqlserver/dialect"
 )
 
-// asItIs describes how tempdb is compared: its files serve the whole server.
+// asItIs explains how to compare layouts of tempdb, whose files serve the whole server.
 const asItIs = "tempdb is measured as it is: plan --sql prints the change for its owner, and compare judges the run before " +
 	"against that after"
 
-// tempdb describes how the server's temporary database lies, of the files with rows.
+// tempdb describes the layout of the server's temporary database, by its files with rows.
 type tempdb struct {
 	files []tempFile
 	cpus  int64
@@ -26,9 +26,9 @@ type tempdb struct {
 type tempFile struct {
 	logical, path string
 	bytes, growth int64
-	startup       int64  // bytes at the server's next start; at most bytes
-	percent       bool   // the growth is one
-	steps         string // in words
+	startup       int64  // bytes at the server's next start; never more than bytes
+	percent       bool   // the growth is a percentage
+	steps         string // growth in words
 }
 
 // readTempdb reads the files of tempdb, which every login can see.
@@ -73,8 +73,8 @@ const (
 	tempGrowth    = 64 * mib
 )
 
-// wanted returns the number of files that the cores call for, and the size of each, which is the largest at the
-// server's start, whatever a file has grown to since. Proportional fill needs files of one size.
+// wanted returns the number of files that the cores call for, and the size of each. That is the largest file's size at
+// the server's start, whatever a file has grown to since. Proportional fill needs files of one size.
 func (t tempdb) wanted() (files int, bytes int64) {
 	files, bytes = len(t.files), leastFile
 	if t.cpus > 0 {
@@ -86,14 +86,14 @@ func (t tempdb) wanted() (files int, bytes int64) {
 	return files, bytes
 }
 
-// change returns what the owner would execute; Filewise never does. If none, tempdb lies as it
-// should.
+// change returns the statements that the owner should execute; Filewise never does. It returns none if tempdb is laid
+// out as recommended.
 func (t tempdb) change(v version) []string {
 	files, bytes := t.wanted()
 	var all []string
 	for _, f := range t.files {
 		var set string
-		if f.bytes < bytes { // a size that it has already is an error (5039)
+		if f.bytes < bytes { // setting the present size is an error (5039)
 			set = fmt.Sprintf(", SIZE = %dKB", bytes/kib)
 		}
 		if set != "" || f.percent || f.growth != tempGrowth {
@@ -118,7 +118,7 @@ func (t tempdb) change(v version) []string {
 	return all
 }
 
-// sum returns a comment on the room that the files take by then.
+// sum returns a comment on the space that the files then take.
 func (t tempdb) sum(files int, bytes int64) string {
 	text := fmt.Sprintf("-- %d files of %s, together %s", files, humanize.IBytes(uint64(bytes)), humanize.IBytes(uint64(int64(files)*bytes)))
 	for _, f := range t.files {
@@ -140,7 +140,7 @@ func (t tempdb) unused(n int) string {
 	}
 }
 
-// beside returns the path of a file in the first one's directory.
+// beside returns a path in the first file's directory.
 func (t tempdb) beside(name string) string {
 	at := t.files[0].path
 	if i := strings.LastIndexAny(at, `\/`); i >= 0 {
@@ -149,10 +149,11 @@ func (t tempdb) beside(name string) string {
 	return path.Join(at, name)
 }
 
-// perCore sets how many connections a processor make sessions ask for the same pages of a file's map.
+// perCore is how many connections per processor make sessions compete for the same pages of a file's maps.
 const perCore = 2
 
-// contention reports whether so many connections work that files of tempdb can matter: only the server has its number of processors.
+// contention reports whether enough connections work for the files of tempdb to matter. Only the server has its number
+// of processors.
 func (e *examination) contention(cpus int64) {
 	const check = "contention in tempdb"
 	n, least := int64(e.Demand.Program.Connections()), perCore*cpus
@@ -168,7 +169,7 @@ func (e *examination) contention(cpus int64) {
 	}
 }
 
-// temporary describes how tempdb lies, and what its owner would change.
+// temporary describes tempdb's layout, and what its owner should change.
 func (e *examination) temporary(ctx context.Context) {
 	const check = "files of tempdb"
 	if !e.Demand.Program.Table().Temporary {

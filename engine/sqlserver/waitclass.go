@@ -8,10 +8,9 @@ import (
 	"filewise"
 )
 
-// benign are waits of tasks that have nothing to do, or that wait on purpose
-// (Microsoft: “sys.dm_os_wait_stats”, the types described as idle, background or
-// sleeping; Paul Randal, “SQL Server wait statistics”, whose list of those to be
-// left out is in wide use). What begins with one of the prefixes is benign too.
+// benign lists waits of idle tasks and of tasks that wait on purpose (Microsoft: “sys.dm_os_wait_stats”, the types
+// described as idle, background or sleeping; Paul Randal, “SQL Server wait statistics”, whose list of waits to leave
+// out is widely used). Waits with one of benignPrefixes are also benign.
 var benign = map[string]bool{
 	"BROKER_EVENTHANDLER": true, "BROKER_RECEIVE_WAITFOR": true, "BROKER_TASK_STOP": true, "BROKER_TO_FLUSH": true, "BROKER_TRANSMITTER": true,
 	"CHECKPOINT_QUEUE": true, "CHKPT": true, "CLR_AUTO_EVENT": true, "CLR_MANUAL_EVENT": true, "CLR_SEMAPHORE": true, "CXCONSUMER": true,
@@ -27,14 +26,14 @@ var benign = map[string]bool{
 	"WAITFOR_TASKSHUTDOWN": true, "STARTUP_DEPENDENCY_MANAGER": true, "REDO_THREAD_PENDING_WORK": true, "UCS_SESSION_REGISTRATION": true,
 }
 
-// benignPrefixes begin others.
+// benignPrefixes lists the prefixes of further benign waits.
 var benignPrefixes = []string{"SLEEP_", "XE_", "QDS_", "SQLTRACE_", "HADR_", "DBMIRROR", "WAIT_XTP_", "PWAIT_", "PREEMPTIVE_HADR_",
 	"PREEMPTIVE_OS_FLUSHFILEBUFFERS", "BROKER_CONNECTION_"}
 
-// keptClasses holds waits whose names begin like benign ones, but which are not benign: commits wait for a replica.
+// keptClasses lists waits that are not benign although their names begin like benign ones: commits wait for a replica.
 var keptClasses = map[string]bool{"HADR_SYNC_COMMIT": true, "DBMIRROR_SEND": true}
 
-// waitPrefixes classify what is left, the first that fits.
+// waitPrefixes classifies all other waits by the first prefix that fits.
 var waitPrefixes = []struct {
 	prefix string
 	class  filewise.WaitClass
@@ -50,8 +49,8 @@ var waitPrefixes = []struct {
 	{"LCK_", filewise.WaitLock}, {"RESOURCE_SEMAPHORE", filewise.WaitMemory},
 }
 
-// waitClassOf returns the class of a wait type. If empty, it is benign. PAGELATCH is for
-// pages in memory: which of them are pages of allocation its name does not report.
+// waitClassOf returns the class of a wait type, or "" if the type is benign. PAGELATCH is about pages in memory; its
+// name does not show which of them are allocation pages.
 func waitClassOf(name string) filewise.WaitClass {
 	if !keptClasses[name] {
 		if benign[name] {

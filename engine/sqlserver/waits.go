@@ -12,18 +12,17 @@ import (
 	"filewise"
 )
 
-// waitProbe adds up what the sessions of the build wait for. The server forgets a
-// session's sums when it ends or is reset, so they are followed one by one. Latches
-// of pages are split by samples of which pages those are.
+// waitProbe sums the waits of the build's sessions. The server forgets a session's sums when the session ends or is
+// reset, so each session is followed. Waits for page latches are divided by samples of the pages' kinds.
 type waitProbe struct {
 	build *build
 
 	mu    sync.Mutex
-	known map[sessionWait]waited // at the reading before
+	known map[sessionWait]waited // at the last reading
 	sums  map[event]waited
-	seen  map[string]map[string]int64 // samples since the reading before: by type and kind of page
+	seen  map[string]map[string]int64 // samples since the last reading, by type and kind of page
 	looks int64
-	why   error // a look that failed since then
+	why   error // the error of a sample that failed since then
 }
 
 func newWaitProbe(b *build) *waitProbe {
@@ -35,7 +34,7 @@ type sessionWait struct {
 	name    string
 }
 
-// event is a type of wait, of a kind of page: PFS, GAM, SGAM. Empty means others.
+// event is a type of wait for a kind of page: PFS, GAM, SGAM, or "" for others.
 type event struct{ name, page string }
 
 type waited struct{ ms, number float64 }
@@ -43,7 +42,7 @@ type waited struct{ ms, number float64 }
 // Name returns the probe's name.
 func (*waitProbe) Name() string { return filewise.ProbeWaits }
 
-// Sample looks at which pages' latches are waited for.
+// Sample records the pages for whose latches sessions wait.
 func (p *waitProbe) Sample(ctx context.Context, _ time.Duration) error {
 	rows, err := p.build.ask(ctx, "page-latches", "pages whose latch is waited for")
 	p.mu.Lock()
@@ -65,8 +64,7 @@ func (p *waitProbe) Sample(ctx context.Context, _ time.Duration) error {
 	return nil
 }
 
-// Read returns of every wait that is not benign the time, and the number unless it
-// was split by samples.
+// Read returns the time of every wait that is not benign, and the number of waits unless samples divided it.
 func (p *waitProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 	rows, err := p.build.ask(ctx, "session-waits", "waits of sessions")
 	p.mu.Lock()
@@ -82,8 +80,8 @@ func (p *waitProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 	return p.counters(), nil
 }
 
-// moved returns how much each type of wait has grown since the reading before. What fell
-// was reset in the meantime, and counts whole.
+// moved returns how much each type of wait has grown since the last reading. If a sum fell, it was reset meanwhile, and
+// counts whole.
 func (p *waitProbe) moved(rows []row) map[string]waited {
 	now, moved := make(map[sessionWait]waited, len(rows)), map[string]waited{}
 	for _, r := range rows {
@@ -103,7 +101,7 @@ func (p *waitProbe) moved(rows []row) map[string]waited {
 	return moved
 }
 
-// split adds to the sums, a type's by the pages that samples have seen.
+// split adds to the sums. A type's growth is divided among the kinds of pages that samples have seen.
 func (p *waitProbe) split(moved map[string]waited) {
 	for name, m := range moved {
 		pages := p.seen[name]

@@ -10,8 +10,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// The names of what Filewise makes in a database, in addition to those that have a number
-// at their end; see sql/part/others.sql.
+// Names of the objects that Filewise makes in a database, except those that end in a number; see sql/part/others.sql.
 var (
 	proceduresMade = []string{"fw_inserts", "fw_insert", "fw_select", "fw_update", "fw_delete",
 		"fw_new_order", "fw_payment", "fw_order_status", "fw_delivery", "fw_stock_level", "fw_cycle"}
@@ -20,11 +19,10 @@ var (
 		"row_id", "worker", "last", "cycles", "total", "n"}
 )
 
-// tableLoaded is the table that marks a batch as loaded.
+// tableLoaded is the table that records loaded batches.
 const tableLoaded = "fw_loaded"
 
-// namesMade are tables, their keys, procedures and columns, each as a list of
-// literals.
+// namesMade returns the names of tables, keys, procedures and columns, each as a list of literals.
 func namesMade() (tables, keys, procedures, columns string) {
 	names, fields := slices.Clone(tablesMade), slices.Clone(columnsMade)
 	for _, p := range workload.Loading() {
@@ -48,7 +46,7 @@ func literals(all []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// loaded returns the tables that are loaded in bulk. If none, the workload loads none.
+// loaded returns the tables that are bulk-loaded, or none if the workload loads nothing.
 func (d *design) loaded() []string {
 	var names []string
 	for _, t := range d.program.Tables {
@@ -59,7 +57,7 @@ func (d *design) loaded() []string {
 	return names
 }
 
-// checkPhases refuses what the workloads of several phases cannot do here.
+// checkPhases refuses what workloads of several phases cannot do here.
 func (d *design) checkPhases() error {
 	p := d.program
 	if d.custom() {
@@ -71,7 +69,7 @@ func (d *design) checkPhases() error {
 	return d.checkBackup()
 }
 
-// procedureSections returns the sections that create what phases call.
+// procedureSections returns the sections that create the procedures called by phases.
 func (d *design) procedureSections() []string {
 	return operations.Procedures(d.program, sections[d.program.SQL()].Has)
 }

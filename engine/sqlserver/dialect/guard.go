@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// column is a column of an index: its place among the keys, from 1. If 0, it is included.
+// column is a column of an index. Its place among the keys counts from 1; 0 means that it is only included.
 type column struct {
 	name       string
 	key        int
 	descending bool
 }
 
-// actual selects what a guard compares, of the table whose quoted name is a literal.
+// actual selects what a guard compares. The table's quoted name is given as a literal.
 const actual = `
   SELECT i.name, CAST(i.type AS int), CAST(i.is_unique AS int), ISNULL(i.filter_definition, N''), CAST(k.key_ordinal AS int),
       CAST(k.is_descending_key AS int), c.name
@@ -21,8 +21,8 @@ const actual = `
     JOIN sys.columns AS c ON c.object_id = k.object_id AND c.column_id = k.column_id
    WHERE i.object_id = OBJECT_ID(%s, N'U') AND i.is_disabled = 0 AND i.is_hypothetical = 0`
 
-// Guard returns the statement that fails unless the current database has the table with the indexes that it has now. It
-// names no database, so that it holds on a copy.
+// Guard returns a statement that fails unless the current database has the table with its present indexes. It names no
+// database, so that it also works on a copy.
 func (t Table) Guard() string {
 	var rows []string
 	for _, x := range t.Indexes {

@@ -7,7 +7,7 @@ import (
 	"filewise"
 )
 
-// Index is an index of the user's; the clustered one, 1, holds the rows.
+// Index is an index of a user's table. The clustered index, 1, holds the rows.
 type Index struct {
 	ID             int64
 	Space          string // its filegroup
@@ -19,10 +19,10 @@ type Index struct {
 	columns        []column
 }
 
-// The types of indexes (sys.indexes).
+// Types of indexes (sys.indexes).
 const typeHeap, typeNonclustered = 0, 2
 
-// indexes reads the definitions of a table's indexes, and what keeps them in their place.
+// indexes reads the definitions of a table's indexes, and the reasons why they cannot move.
 func (m Reader) indexes(t *Table) error {
 	rows, err := m("apply-indexes", t.id)
 	if err != nil {
@@ -36,7 +36,7 @@ func (m Reader) indexes(t *Table) error {
 		t.RefuseIf(kind > typeNonclustered, "its index "+name+" is "+r.Text(3))
 		t.RefuseIf(strings.TrimSpace(r.Text(13)) != "FG", cmpName(name)+" is partitioned, or not in a filegroup of rows")
 		if r.Yes(5) {
-			continue // has no pages, and would be enabled
+			continue // a disabled index has no pages, and building it would enable it
 		}
 		x := Index{name: name, Space: r.Text(12), filter: r.Text(11), unique: r.Yes(4), options: optionsOf(r)}
 		x.ID, _ = r.Number(0)
@@ -74,7 +74,7 @@ func cmpName(index string) string {
 	return "its index " + index
 }
 
-// optionsOf returns an index's options that a new build would else set to the usual.
+// optionsOf returns an index's options that building it again would otherwise reset to the defaults.
 func optionsOf(r filewise.Row) []string {
 	var all []string
 	if n, _ := r.Number(7); n > 0 && n < 100 {
@@ -95,8 +95,8 @@ func optionsOf(r filewise.Row) []string {
 	return all
 }
 
-// Create builds the index again in a filegroup, under its own name and definition: the index of a key
-// stays a key, and foreign keys to it stay.
+// Create returns the statement that builds the index again in a filegroup, with its name and definition. The index of a
+// key stays a key, and foreign keys to it stay.
 func (t Table) Create(x Index, group string, online bool) string {
 	var b strings.Builder
 	b.WriteString("CREATE ")

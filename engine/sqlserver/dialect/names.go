@@ -8,11 +8,11 @@ import (
 	"filewise"
 )
 
-// Ident quotes a name as QUOTENAME does: within brackets, a closing one doubled.
+// Ident quotes a name as QUOTENAME does: in brackets, with closing brackets doubled.
 func Ident(name string) string { return "[" + strings.ReplaceAll(name, "]", "]]") + "]" }
 
-// Literal quotes a text. A backslash before a line's end would continue the line
-// ("Backslash (Line Continuation)"), so the text is divided there.
+// Literal quotes a text. A backslash before a line's end would continue the line ("Backslash (Line Continuation)"), so
+// Literal divides the text there.
 func Literal(text string) string {
 	text = strings.ReplaceAll(text, "'", "''")
 	text = strings.ReplaceAll(text, "\\\r\n", "\\' + N'\r\n")
@@ -20,10 +20,10 @@ func Literal(text string) string {
 	return "N'" + text + "'"
 }
 
-// DefaultPort is the server's usual one.
+// DefaultPort is the server's default port.
 const DefaultPort = 1433
 
-// Client returns the server's own client, sqlcmd, which stops at the first error.
+// Client returns the command of sqlcmd, the server's own client, which stops at the first error.
 func Client(a filewise.Address) []string {
 	at := cmp.Or(a.Host, "localhost")
 	switch {

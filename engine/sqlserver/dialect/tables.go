@@ -21,7 +21,7 @@ var TablesSQL string
 // Reader runs a section within a database.
 type Reader func(section string, args ...any) ([]filewise.Row, error)
 
-// Table is a table of the user's with what decides whether it can be moved.
+// Table is a user's table, with what decides whether it can be moved.
 type Table struct {
 	spread.Table
 	Large   bool // it has values outside its rows
@@ -29,7 +29,7 @@ type Table struct {
 	id      int64
 }
 
-// Tables returns the tables of the names that the user gives, or the large ones, with their indexes.
+// Tables returns the tables that the user names, or the large ones if none is named, with their indexes.
 func (m Reader) Tables(names []string) ([]Table, error) {
 	rows, err := m("apply-tables")
 	if err != nil {
@@ -57,7 +57,7 @@ func (m Reader) Tables(names []string) ([]Table, error) {
 	return tables, err
 }
 
-// Each returns the size of files that share so many bytes equally, with some room: they fill evenly as long as
+// Each returns the size of files that share so many bytes equally, with some reserve. Such files fill evenly as long as
 // their free space is equal.
 func Each(bytes int64, files int, least int64) int64 {
 	const mib = 1 << 20

@@ -1,4 +1,4 @@
-// Package result reads what SQL Server returns, by the names of its columns.
+// Package result reads SQL Server's results by column name.
 package result
 
 import (
@@ -11,7 +11,7 @@ import (
 // Row is one row of a result.
 type Row map[string]any
 
-// Text is empty if the server returns NULL.
+// Text returns a text, or "" for NULL.
 func (r Row) Text(name string) string {
 	switch v := r[name].(type) {
 	case string:
@@ -22,13 +22,13 @@ func (r Row) Text(name string) string {
 	return ""
 }
 
-// Number returns a whole number; ok is false if the server returns NULL.
+// Number returns a whole number; ok is false for NULL.
 func (r Row) Number(name string) (n int64, ok bool) {
 	n, ok = r[name].(int64)
 	return n, ok
 }
 
-// Int returns a whole number; 0 if the server returns NULL.
+// Int returns a whole number, or 0 for NULL.
 func (r Row) Int(name string) int64 {
 	n, _ := r.Number(name)
 	return n
@@ -43,11 +43,11 @@ func (r Row) Whole(name string) (int64, bool) {
 	return n, err == nil
 }
 
-// Yes reports whether it is 1.
+// Yes reports whether a column is 1.
 func (r Row) Yes(name string) bool { return r.Int(name) == 1 }
 
-// Query reads a statement's rows, always to the end: closing a result early makes
-// the driver cancel the statement on the server.
+// Query returns a statement's rows. It always reads them all: if a result is closed early, the driver cancels the
+// statement on the server.
 func Query(ctx context.Context, on sqlrows.Querier, statement string, args ...any) ([]Row, error) {
 	var all []Row
 	err := sqlrows.Each(ctx, on, func(columns []string, values []any) {
