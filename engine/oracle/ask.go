@@ -10,7 +10,7 @@ import (
 	"filewise/internal/sqlfile"
 )
 
-// CheckOptions refuses what the driver does not read.
+// CheckOptions refuses options that the driver does not read.
 func (Engine) CheckOptions(a filewise.Address) error { return options.Check(a) }
 
 // Ask opens an existing database for questions.
@@ -26,17 +26,17 @@ func (e Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewi
 	return &questions{client: s.control, about: s.about, file: ownSections(text), end: s.Close}, nil
 }
 
-// ownSections reads the sections of package own.
+// ownSections parses the sections of package own.
 func ownSections(text string) *sqlfile.File {
 	return sqlfile.Must(sqlfile.Parse("own", text, templateFuncs))
 }
 
-// questions is a session that asks. It implements filewise.Asked.
+// questions is a session that queries the database. It implements filewise.Asked.
 type questions struct {
 	client client
 	about  about
 	file   *sqlfile.File
-	views  []view // that the last question reads
+	views  []view // views that the last question read
 	end    func() error
 }
 
@@ -66,12 +66,12 @@ func (a *questions) Rows(ctx context.Context, section string, v map[string]any, 
 	return filewise.RowsOf(all), err
 }
 
-// viewsIn returns the views that a statement reads by a right of its own.
+// viewsIn returns the views that a statement reads and an account needs a separate right for.
 func viewsIn(s statement) []view {
 	return filewise.Each(grantable.FindAllStringSubmatch(s.text, -1), func(n []string) view { return view{Name: strings.ToUpper(n[1])} })
 }
 
-// Waits are the probe's: v$system_event without the class Idle.
+// Waits returns the probe's counters: v$system_event without the class Idle.
 func (a *questions) Waits(ctx context.Context) (all []filewise.Counter, err error) {
 	found, err := a.Rows(ctx, "waits", nil)
 	for _, r := range found {
@@ -90,9 +90,9 @@ func (a *questions) Remedy(err error) string {
 	return grants(a.about.account, a.views)
 }
 
-// classOfEvent returns the class of a wait event, by its name if Oracle's own class
-// states less (Oracle Database Reference, “Oracle Wait Events”). Empty means background
-// processes wait for work, or for themselves.
+// classOfEvent returns the class of a wait event. It goes by the name if that tells more than Oracle's own class
+// (Oracle Database Reference, “Oracle Wait Events”). It returns "" if background processes wait for work or for each
+// other.
 func classOfEvent(name, class string) filewise.WaitClass {
 	has := func(parts ...string) bool {
 		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(name, p) })
@@ -122,7 +122,7 @@ func classOfEvent(name, class string) filewise.WaitClass {
 	case "User I/O":
 		return filewise.WaitDataRead
 	case "System I/O":
-		return filewise.WaitOther // of background processes, for which no session waits
+		return filewise.WaitOther // background processes wait, and no session waits for them
 	case "Commit":
 		return filewise.WaitLog
 	case "Network":

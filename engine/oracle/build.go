@@ -11,24 +11,23 @@ import (
 	"filewise/engine/internal/script"
 )
 
-// build is one layout on the server.
+// build is one build of a layout on the server.
 type build struct {
 	server *server
 	design *design
 	steps  script.Steps
-	conn   held // announces the build as long as it is there
+	conn   held // announces the build as long as it exists
 	marks  marks
 	copy   copied
 
 	mu       sync.Mutex
-	extended bool // the files that are added later are there
+	extended bool // the files that are added later exist
 	dropped  bool
 
 	clean, wrote time.Duration // see Settle
 }
 
-// create creates everything. The server creates what does not compile as well, so it
-// is checked.
+// create creates everything, and then checks it, because the server also creates objects that do not compile.
 func (b *build) create(ctx context.Context) (err error) {
 	if b.steps, err = b.design.steps(b.design.markText); err != nil {
 		return err
@@ -48,7 +47,7 @@ func (b *build) create(ctx context.Context) (err error) {
 		"%s, line %s: %s", text(wrong[0][0]), text(wrong[0][1]), text(wrong[0][2]))
 }
 
-// do executes a step; one that alters a tablespace, right after its mark was read.
+// do executes a step. Before a step that alters a tablespace it reads the tablespace's mark.
 func (b *build) do(ctx context.Context, x script.Step) error {
 	s := statement{section: x.Section, text: x.Text}
 	if x.Section == "copy-export" {
@@ -67,7 +66,7 @@ func (b *build) do(ctx context.Context, x script.Step) error {
 	return b.conn.exec(ctx, s)
 }
 
-// Extend adds the further files of a layout that is AddedLater.
+// Extend adds the further files of a layout that has AddedLater.
 func (b *build) Extend(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -85,10 +84,9 @@ func (b *build) Extend(ctx context.Context) error {
 	return b.steps.At(filewise.StageExtend).Of("rebuild").Run(ctx, b.do)
 }
 
-// Settle writes everything that was changed to the files: the tablespaces are
-// taken offline and online again. Nothing else of the server is written, and what
-// the cache held of them is read again. The first time it is done twice, to learn what
-// it takes if nothing was changed, which grows with the number of files.
+// Settle writes all changes to the files, by taking the tablespaces offline and online again. Nothing else on the
+// server is written, and their cached blocks must be read again. The first time Settle does it twice, to learn how long
+// it takes if nothing was changed. That time grows with the number of files.
 func (b *build) Settle(ctx context.Context) error {
 	took, _, err := b.settle(ctx)
 	if err == nil && b.clean == 0 {
@@ -98,18 +96,17 @@ func (b *build) Settle(ctx context.Context) error {
 	return err
 }
 
-// Took returns how long Settle wrote: going online is no part of it, nor what going offline
-// takes of a clean tablespace.
+// Took returns how long Settle wrote. It leaves out going online, and the time that going offline takes for a clean
+// tablespace.
 func (b *build) Took() time.Duration { return b.wrote }
 
-// Cool empties the buffer cache of the build's blocks: they leave it when their tablespace
-// goes offline.
+// Cool removes the build's blocks from the buffer cache, by taking their tablespaces offline.
 func (b *build) Cool(ctx context.Context) error {
 	_, _, err := b.settle(ctx)
 	return err
 }
 
-// Cycle takes the build's tablespaces offline, which writes what was changed of them, and online.
+// Cycle takes the build's tablespaces offline, which writes their changes, and online.
 func (b *build) Cycle(ctx context.Context) (offline, online time.Duration, err error) {
 	return b.settle(ctx)
 }
@@ -120,7 +117,7 @@ var _ filewise.Cycler = (*build)(nil)
 func (b *build) settle(ctx context.Context) (offline, online time.Duration, err error) {
 	for _, x := range b.steps.At(filewise.StageSettle) {
 		do, start := ctx, time.Now()
-		if x.Section == "online" { // nothing keeps it from coming back
+		if x.Section == "online" { // it cannot be kept offline
 			do = context.WithoutCancel(ctx)
 		}
 		if err := b.do(do, x); err != nil {
@@ -135,14 +132,14 @@ func (b *build) settle(ctx context.Context) (offline, online time.Duration, err 
 	return offline, online, nil
 }
 
-// Drop drops the build; twice is harmless.
+// Drop drops the build. Calling Drop twice is harmless.
 func (b *build) Drop(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.dropped {
 		return nil
 	}
-	if err := b.copy.close(); err != nil { // no session keeps its user
+	if err := b.copy.close(); err != nil { // a user with sessions cannot be dropped
 		return err
 	}
 	// The build's own connection may have broken.
@@ -151,7 +148,7 @@ func (b *build) Drop(ctx context.Context) error {
 		return fmt.Errorf("dropping %s: %w", b.design.names.Tablespace, err)
 	}
 	b.dropped = true
-	_ = b.conn.close() // it has nothing open; a broken one is gone either way
+	_ = b.conn.close() // it has nothing open; if it broke, it is gone either way
 	b.server.builds.Remove(b)
 	return nil
 }
@@ -185,8 +182,7 @@ func (b *build) Query(ctx context.Context, section string) ([][]any, error) {
 	return trimmed(out), nil
 }
 
-// trimmed are rows without spaces around texts; an empty text is NULL, as Oracle
-// has it.
+// trimmed removes the spaces around texts in rows. An empty text becomes NULL, as in Oracle.
 func trimmed(rows [][]any) [][]any {
 	for _, r := range rows {
 		for i, v := range r {
@@ -200,7 +196,7 @@ func trimmed(rows [][]any) [][]any {
 	return rows
 }
 
-// database returns the build as the layers above see it.
+// database returns the build for the layers above.
 func (b *build) database() *filewise.Database {
 	db := &filewise.Database{Observer: b, Connector: b, Settler: b, Querier: b, Dropper: b}
 	if b.design.layout.AddedLater != "" {

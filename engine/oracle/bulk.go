@@ -12,13 +12,13 @@ import (
 	"filewise"
 )
 
-// rowsAtOnce is the number of rows of one array.
+// rowsAtOnce is the number of rows in one array.
 const rowsAtOnce = 500
 
 // bulk loads by array binding, on the control connections.
 type bulk struct{ build *build }
 
-// LoadBatch loads a batch and its mark in one transaction.
+// LoadBatch loads a batch and records it in one transaction.
 func (b bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -31,7 +31,7 @@ func (b bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) 
 	loaded, err := b.load(ctx, p.on(tx), t, batch)
 	if err != nil || loaded {
 		back := tx.Rollback()
-		if errors.Is(back, sql.ErrTxDone) || errors.Is(back, driver.ErrBadConn) { // it has ended with its connection
+		if errors.Is(back, sql.ErrTxDone) || errors.Is(back, driver.ErrBadConn) { // the transaction has ended with its connection
 			back = nil
 		}
 		if err = errors.Join(err, filewise.HideIn(back, p.secrets...)); err != nil {
@@ -42,7 +42,7 @@ func (b bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) 
 	return p.why(ctx, statement{text: "COMMIT"}, tx.Commit())
 }
 
-// load writes the batch's rows. If true, they are there already.
+// load writes the batch's rows. It returns true if they were loaded before.
 func (b bulk) load(ctx context.Context, c driven, t filewise.TableData, batch int64) (bool, error) {
 	v := b.build.design.objectVars()
 	switch n, ok, err := count(ctx, c, "batch-loaded", v, t.Table, batch); {
@@ -91,7 +91,7 @@ func (w *arrayWriter) Float(v float64) { w.add(v) }
 func (w *arrayWriter) Text(v []byte)   { w.add(string(v)) }
 func (w *arrayWriter) Null()           { w.add(nil) }
 
-// EndRow writes the rows when there are enough of them.
+// EndRow writes the collected rows if there are rowsAtOnce of them.
 func (w *arrayWriter) EndRow() error {
 	if w.at != len(w.columns) {
 		return fmt.Errorf("a row has %d values for %d columns", w.at, len(w.columns))
@@ -103,7 +103,7 @@ func (w *arrayWriter) EndRow() error {
 	return w.flush()
 }
 
-// flush writes what is left. The server's number of rows is compared.
+// flush writes the remaining rows, and compares the server's number of rows.
 func (w *arrayWriter) flush() error {
 	if w.rows == 0 {
 		return nil
@@ -119,7 +119,7 @@ func (w *arrayWriter) flush() error {
 	return err
 }
 
-// Finish makes keys, indexes and statistics, which is cheaper once the tables are full.
+// Finish creates keys, indexes and statistics, which is cheaper on full tables.
 func (b bulk) Finish(ctx context.Context) error {
 	d := b.build.design
 	if err := b.build.steps.At(filewise.StageLoad).On(inTablespace+d.names.Tablespace).Run(ctx, b.build.do); err != nil {

@@ -11,9 +11,9 @@ import (
 	"filewise/engine/internal/script"
 )
 
-// canary finds out once, before the first build, whether this server lets a tablespace be
-// dropped: with a guaranteed restore point, be it of another container, it creates one
-// and refuses to drop it (ORA-38881).
+// canary finds out once, before the first build, whether this server lets a tablespace be dropped. If there is a
+// guaranteed restore point, even of another container, the server creates tablespaces and refuses to drop them
+// (ORA-38881).
 type canary struct {
 	mu    sync.Mutex
 	lives bool
@@ -40,8 +40,7 @@ func (c *canary) sing(ctx context.Context, s *server, d *design) error {
 	return nil
 }
 
-// canary returns the smallest design in the first file's place: one marked tablespace and
-// nothing in it.
+// canary returns the smallest design at the first file's place: one marked, empty tablespace.
 func (d *design) canary(n names) (*design, error) {
 	small := *d
 	small.layout = filewise.Layout{Kind: filewise.KindSmallfile, Data: filewise.Spread{Files: 1}}

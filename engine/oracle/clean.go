@@ -10,15 +10,14 @@ import (
 	"filewise/internal/mark"
 )
 
-// The kinds of leftovers.
+// Kinds of leftovers.
 const (
 	kindTablespace = "tablespace"
 	kindProgram    = "program"
 )
 
-// Leftovers lists the tablespaces that carry the mark or were about to be marked, and
-// programs whose tablespace is gone. Tablespaces of other accounts, or with something of
-// others in them, are listed as kept.
+// Leftovers lists tablespaces that carry the mark or were about to be marked, and programs whose tablespace is gone.
+// Tablespaces that belong to other accounts, or contain something of others, are listed as kept.
 func (s *server) Leftovers(ctx context.Context) ([]filewise.Leftover, error) {
 	return leftovers(ctx, s.marks)
 }
@@ -49,7 +48,7 @@ func leftovers(ctx context.Context, m marks) ([]filewise.Leftover, error) {
 	return all, nil
 }
 
-// Remove drops one leftover. Its state is read from the server again first.
+// Remove drops one leftover, after reading its state from the server again.
 func (s *server) Remove(ctx context.Context, l filewise.Leftover) error {
 	return external.Remove(ctx, s.marks, l)
 }
@@ -59,14 +58,14 @@ func (m marks) Names(ctx context.Context) ([]external.Name, error) {
 	there, err := rows(ctx, m, 1, "tablespaces", nil, strings.ToUpper(mark.Prefix)+"%")
 	var all []external.Name
 	for _, r := range there {
-		if name := text(r[0]); name == strings.ToUpper(name) { // else a user's, however much it looks like Filewise's
+		if name := text(r[0]); name == strings.ToUpper(name) { // otherwise it is a user's, however similar
 			all = append(all, external.Name{Kind: kindTablespace, Name: name})
 		}
 	}
 	return all, err
 }
 
-// Look asks the server what a tablespace is, and who uses it.
+// Look asks the server for a tablespace, and for who uses it.
 func (m marks) Look(ctx context.Context, n external.Name) (o external.Object, ok bool, err error) {
 	if n.Kind != kindTablespace || n.Name != strings.ToUpper(n.Name) {
 		return o, false, nil
@@ -81,7 +80,7 @@ func (m marks) Look(ctx context.Context, n external.Name) (o external.Object, ok
 	}
 	o = external.Object{Name: n, Empty: s.unmarked}
 	for _, a := range sessions {
-		if a.action == n.Name || strings.Contains(a.info, n.Name) { // the index tablespace of a build is in the info
+		if a.action == n.Name || strings.Contains(a.info, n.Name) { // the info names a build's index tablespace
 			o.Used = fmt.Sprintf("session %s of Filewise uses it (if its process or host is gone: %s)", a.sid, a.kill(0))
 		}
 	}
@@ -96,7 +95,7 @@ func (m marks) Look(ctx context.Context, n external.Name) (o external.Object, ok
 	return o, true, nil
 }
 
-// Drop drops the build that a tablespace is of.
+// Drop drops the build to which a tablespace belongs.
 func (m marks) Drop(ctx context.Context, o external.Object) error {
 	return m.dropBuild(ctx, o.Name.Name)
 }

@@ -17,22 +17,21 @@ import (
 	"filewise/internal/sqlfile"
 )
 
-// statement is one statement of a section, rendered.
+// statement is one rendered statement of a section.
 type statement struct {
 	section string
 	text    string
 	args    []any
 }
 
-// client executes statements on the server. Errors of the server are explained,
-// and show no secret.
+// client executes statements on the server. Errors of the server are explained and show no secret.
 type client interface {
 	exec(context.Context, statement) error
-	// rows returns a statement's rows; numbers that are whole are int64.
+	// rows returns a statement's rows. Whole numbers are int64.
 	rows(context.Context, statement) ([][]any, error)
 }
 
-// opener opens connections by the driver's configuration, without a URL.
+// opener opens connections with the driver's configuration, without a URL.
 type opener struct{ config *config }
 
 // Connect opens a connection.
@@ -54,14 +53,14 @@ func (c opener) Connect(ctx context.Context) (conn driver.Conn, err error) {
 // Driver returns the driver of the opener.
 func (opener) Driver() driver.Driver { return go_ora.NewDriver() }
 
-// controls is the most connections for single statements; a build, a workload's
-// session and the measuring lock have each one of their own in addition.
+// controls limits the connections for single statements. Builds, workload sessions and the measuring lock have further
+// connections.
 const controls = 4
 
 // pool opens connections to the server.
 type pool struct {
 	db      *sql.DB // for single statements
-	lasting *sql.DB // for connections that are held, and ended with their use
+	lasting *sql.DB // for connections that are held for one use and then closed
 	secrets []filewise.Secret
 }
 
@@ -72,11 +71,11 @@ func newPool(c *config, secrets []filewise.Secret) *pool {
 	opener := external.Recovering(opener{c}, external.Traits{Server: serverOf(c), Code: codeText})
 	p := &pool{db: sql.OpenDB(opener), lasting: sql.OpenDB(opener), secrets: secrets}
 	p.db.SetMaxOpenConns(controls)
-	p.lasting.SetMaxIdleConns(-1) // an idle one would still announce what it was for
+	p.lasting.SetMaxIdleConns(-1) // an idle connection would still announce its past use
 	return p
 }
 
-// serverOf names a server in messages.
+// serverOf returns a server's name for messages.
 func serverOf(c *config) string {
 	if len(c.Servers) == 0 {
 		return "the server"
@@ -88,7 +87,7 @@ func (p *pool) close() error {
 	return filewise.HideIn(errors.Join(p.db.Close(), p.lasting.Close()), p.secrets...)
 }
 
-// on returns the client of a pool of the driver's, of one connection, or of a transaction.
+// on returns a client that uses a pool, a connection or a transaction.
 func (p *pool) on(to executor) driven { return driven{p, to} }
 
 type executor interface {
@@ -106,7 +105,7 @@ func (d driven) exec(ctx context.Context, s statement) error {
 	return err
 }
 
-// affected executes a statement and returns the rows that it changed.
+// affected executes a statement and returns how many rows it changed.
 func (d driven) affected(ctx context.Context, s statement) (n int64, err error) {
 	r, err := d.on.ExecContext(ctx, s.text, s.args...)
 	if err == nil {
@@ -120,38 +119,38 @@ func (d driven) rows(ctx context.Context, s statement) ([][]any, error) {
 	return all, d.pool.why(ctx, s, err)
 }
 
-// why names the statement in an error, explains and masks it.
+// why names the statement in an error, explains the error and hides secrets.
 func (p *pool) why(ctx context.Context, s statement, err error) error {
 	if err == nil {
 		return nil
 	}
-	if ctx.Err() != nil { // the driver's own text describes a broken connection
+	if ctx.Err() != nil { // the driver would describe it as a broken connection
 		err = errors.Join(context.Cause(ctx), err)
 	}
 	return explain(filewise.HideIn(fmt.Errorf("%s: %w", sqlfile.Short(s.text), err), p.secrets...))
 }
 
-// held is a connection that is held for one use, and ended with it.
+// held is a connection that is held for one use and then closed.
 type held struct {
 	client
-	often client // for statements that are executed again and again
-	// begin has the driver commit no statement by itself, until what it returns ends that.
+	often client // for statements that are executed many times
+	// begin stops the driver from committing each statement, until the transaction that it returns ends.
 	begin func(context.Context) (driver.Tx, error)
 	close func() error
 }
 
-// lasting prepares each statement of a connection once. The driver has the server parse it
-// when it is first executed, and from then on sends its number alone: one call, where a
-// statement that is not prepared takes two, the other to close it.
+// lasting prepares each of a connection's statements once. The driver has the server parse a statement when it is first
+// executed, and then sends only its number. That takes one call, while an unprepared statement takes two, the second to
+// close it.
 type lasting struct {
 	conn *sql.Conn
 	all  map[string]*sql.Stmt
 }
 
-// mostKept leaves room below OPEN_CURSORS, which is 50 by default and holds for a session.
+// mostKept is below OPEN_CURSORS, which is 50 per session by default.
 const mostKept = 30
 
-// prepared returns a statement of the connection. If nil, it keeps no more.
+// prepared returns the connection's prepared statement, or nil if it can keep no more.
 func (l *lasting) prepared(ctx context.Context, text string) (*sql.Stmt, error) {
 	if st := l.all[text]; st != nil || len(l.all) == mostKept {
 		return st, nil
@@ -189,10 +188,10 @@ func (l *lasting) QueryContext(ctx context.Context, text string, args ...any) (*
 	return r, l.keep(text, err)
 }
 
-// keep forgets a statement that failed: the driver may not have its number then.
+// keep forgets a statement that failed, because the driver may then lack its number.
 func (l *lasting) keep(text string, err error) error {
 	if err != nil {
-		_ = l.all[text].Close() // of a broken connection it is closed already
+		_ = l.all[text].Close() // if the connection broke, it is closed already
 		delete(l.all, text)
 	}
 	return err

@@ -16,11 +16,10 @@ import (
 	"filewise"
 )
 
-// program describes how Filewise's sessions are called in v$session.
+// program is the name of Filewise's sessions in v$session.
 const program = "filewise"
 
-// configOf returns the driver's configuration of an address. Errors have CodeUsage and
-// show no secret.
+// configOf returns the driver's configuration for an address. Errors have CodeUsage and show no secret.
 func configOf(a *filewise.Address) (*config, error) {
 	if a == nil {
 		return nil, filewise.Errorf(filewise.CodeUsage, "give it with --target oracle://USER@HOST:1521/SERVICE",
@@ -64,8 +63,7 @@ func portOf(a *filewise.Address) int {
 	return port
 }
 
-// complete does what the driver does itself only for URLs: it derives some
-// settings from others.
+// complete derives some settings from others, which the driver does only for URLs.
 func complete(c *config, a *filewise.Address, given map[string]string) error {
 	if len(c.Servers) == 0 {
 		return filewise.Errorf(filewise.CodeUsage, "oracle://USER@HOST:1521/SERVICE", "the URL names no host")
@@ -111,9 +109,8 @@ func complete(c *config, a *filewise.Address, given map[string]string) error {
 	return nil
 }
 
-// readWallet reads a wallet: certificates, and the password of the user if
-// none is given. The driver opens one that has a password only when it is named
-// in a URL, so it is given one with nothing else in it.
+// readWallet reads a wallet: certificates, and the user's password if none is given. The driver opens a wallet with a
+// password only if a URL names it, so the driver is given a URL with nothing else in it.
 func readWallet(c *config, a *filewise.Address, dir, password string) error {
 	if dir == "" {
 		if password != "" {
@@ -129,7 +126,7 @@ func readWallet(c *config, a *filewise.Address, dir, password string) error {
 	u := url.URL{Scheme: "oracle", Host: net.JoinHostPort(server.Addr, strconv.Itoa(server.Port)), Path: "/" + service,
 		RawQuery: url.Values{"WALLET": {dir}, "WALLET PASSWORD": {password}}.Encode()}
 	if c.UserID != "" && c.Password == "" && c.AuthType == configurations.Normal {
-		u.User = url.User(c.UserID) // then the wallet must have it
+		u.User = url.User(c.UserID) // in this case the wallet must have it
 	}
 	read, err := go_ora.ParseConfig(u.String())
 	if err != nil {

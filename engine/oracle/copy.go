@@ -14,12 +14,12 @@ import (
 	"filewise/internal/mark"
 )
 
-// A build that a dump fills is a copy of a schema: of a user with the build's name, whose
-// mark is the tablespace's. See the sections copy-… of server.sql.
+// A build that is filled from a dump is a copy of a schema. Its user has the build's name, and its mark is the
+// tablespace's. See the sections copy-… of server.sql.
 
 func (d *design) isCopy() bool { return d.program.Restored() }
 
-// checkCopy refuses what a copy cannot be, and describes what it takes.
+// checkCopy refuses layouts that a copy cannot have, and adds warnings about a copy.
 func (d *design) checkCopy() (err error) {
 	if d.apart() {
 		return absent("leave --indexes out", "indexes apart in a copy of a schema on oracle, whose segments all go to its user's tablespace")
@@ -44,7 +44,7 @@ func (d *design) copyVars() vars {
 		"Directory": d.dump.Directory, "File": d.dump.File, "Schema": d.dump.Schema}
 }
 
-// copy adds the steps of a copy: the export, if Filewise makes the dump, the user, its right to connect and the
+// copy adds the steps of a copy: the export if Filewise makes the dump, the user, the user's right to connect, and the
 // import.
 func (s stepper) copy() {
 	if s.d.dump.Taken {
@@ -55,14 +55,13 @@ func (s stepper) copy() {
 	}
 }
 
-// copied holds the sessions of a copy's user. Without a pool, the build is no copy.
+// copied holds the sessions of a copy's user. If it has no pool, the build is no copy.
 type copied struct {
 	pool *pool
 	held held // for checks
 }
 
-// enter signs in as the copy's user, who executes all of the workload, and compares the copy
-// with the first one.
+// enter signs in as the copy's user, who executes the whole workload, and compares the copy with the first one.
 func (b *build) enter(ctx context.Context) (err error) {
 	s, d := b.server, b.design
 	c := *s.config
@@ -74,7 +73,7 @@ func (b *build) enter(ctx context.Context) (err error) {
 	return b.compare(ctx, b.copy.held)
 }
 
-// compare refuses a copy that is not as the first one, or not in its place.
+// compare refuses a copy that differs from the first one or is not in its place.
 func (b *build) compare(ctx context.Context, user client) error {
 	name := b.design.names.Tablespace
 	strays, err := rows(ctx, b.conn, 2, "copy-elsewhere", nil, name, name)
@@ -98,7 +97,7 @@ func (b *build) compare(ctx context.Context, user client) error {
 	return b.server.first.compare(sums)
 }
 
-// sumsOf reads the rows and the sum of their hashes, by table.
+// sumsOf returns the number of rows and the sum of their hashes, by table.
 func sumsOf(ctx context.Context, user client) (map[string]string, error) {
 	found, err := rows(ctx, user, 3, "copy-columns", nil)
 	if err != nil {
@@ -122,14 +121,14 @@ func sumsOf(ctx context.Context, user client) (map[string]string, error) {
 	return sums, err
 }
 
-// taken holds the dump that Filewise exports once for all builds of a server.
+// taken holds the dump that Filewise exports once for all builds on a server.
 type taken struct {
 	mu          sync.Mutex
 	dump        dump
 	begun, done bool
 }
 
-// name gives the dump the name that it has in this run.
+// name sets the dump's name in this run.
 func (t *taken) name(d *dump) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -143,7 +142,7 @@ func (t *taken) name(d *dump) {
 	d.File = t.dump.File
 }
 
-// once exports; after an export that failed it exports again.
+// once exports the dump once. If an export failed, it exports again.
 func (t *taken) once(ctx context.Context, c client, export func() error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -151,7 +150,7 @@ func (t *taken) once(ctx context.Context, c client, export func() error) error {
 		return nil
 	}
 	if t.begun {
-		_ = t.unlink(ctx, c) // it may not have come about
+		_ = t.unlink(ctx, c) // the file may not exist
 	}
 	t.begun = true
 	err := export()
@@ -163,7 +162,7 @@ func (t *taken) unlink(ctx context.Context, c client) error {
 	return exec(ctx, c, "copy-unlink", vars{"File": t.dump.File, "Directory": t.dump.Directory})
 }
 
-// remove removes what was exported.
+// remove removes the exported dump.
 func (t *taken) remove(ctx context.Context, c client) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -171,14 +170,14 @@ func (t *taken) remove(ctx context.Context, c client) error {
 		return nil
 	}
 	err := t.unlink(ctx, c)
-	if err == nil || !t.done { // it may not have come about
+	if err == nil || !t.done { // the file may not exist
 		return nil
 	}
 	return filewise.Errorf(filewise.CodeTrials, "remove it on the server's host; with EXECUTE ON SYS.UTL_FILE Filewise does",
 		"dump %s stays in directory %s: %w", t.dump.File, t.dump.Directory, err)
 }
 
-// firstCopy keeps the sums of a server's first copy.
+// firstCopy holds the sums of the first copy on a server.
 type firstCopy struct {
 	mu   sync.Mutex
 	sums map[string]string
@@ -199,14 +198,14 @@ func (c *copied) close() error {
 		return nil
 	}
 	if c.held.close != nil {
-		_ = c.held.close() // a broken one is gone either way
+		_ = c.held.close() // if it broke, it is gone either way
 	}
 	err := c.pool.close()
 	c.pool = nil
 	return err
 }
 
-// workers returns the connections that work: of the copy's user, or of the account.
+// workers returns the pool for the workload: the copy's user's, or the account's.
 func (b *build) workers() *pool {
 	if b.copy.pool != nil {
 		return b.copy.pool
@@ -214,7 +213,7 @@ func (b *build) workers() *pool {
 	return b.server.pool
 }
 
-// reader reads the workload's tables.
+// reader returns a client that can read the workload's tables.
 func (b *build) reader() client {
 	if b.copy.pool != nil {
 		return b.copy.held
@@ -222,10 +221,10 @@ func (b *build) reader() client {
 	return b.conn
 }
 
-// sessionsEnd sets how long the server can take to end the sessions of a copy's user.
+// sessionsEnd limits how long the server can take to end the sessions of a copy's user.
 const sessionsEnd = 30 * time.Second
 
-// dropCopy ends the import of a copy that still runs, and drops its user.
+// dropCopy ends a copy's import if it still runs, and drops the copy's user.
 func (m marks) dropCopy(ctx context.Context, name string) error {
 	job := name + copyJob
 	for _, x := range []struct{ look, act, of string }{{"copy-jobs", "copy-stop", job}, {"copy-users", "copy-drop-user", name}} {
@@ -254,7 +253,7 @@ func (m marks) dropCopy(ctx context.Context, name string) error {
 	return nil
 }
 
-// dump looks whether the account can import the dump that is to fill the builds.
+// dump checks that the account can import the dump for the builds.
 func (e *examination) dump(ctx context.Context) {
 	if !e.Demand.Program.Restored() {
 		return

@@ -11,7 +11,7 @@ import (
 	"filewise/engine/customsql"
 )
 
-// UserSQL returns the rules by which users' SQL is read.
+// UserSQL returns the rules for reading users' SQL.
 func (Engine) UserSQL() customsql.Rules {
 	r := userNames{}.Plain()
 	r.Qualified = true
@@ -21,7 +21,7 @@ func (Engine) UserSQL() customsql.Rules {
 // isCustom reports whether the workload brings custom SQL.
 func (d *design) isCustom() bool { return d.program.Custom != nil }
 
-// checkCustom refuses what it cannot do here.
+// checkCustom refuses custom SQL that cannot run with this layout.
 func (d *design) checkCustom() error {
 	switch {
 	case d.layout.AddedLater != "":
@@ -32,7 +32,7 @@ func (d *design) checkCustom() error {
 	return nil
 }
 
-// customSetup returns the workload's set-up.
+// customSetup returns the workload's set-up statements.
 func (d *design) customSetup() ([]string, error) {
 	site := customsql.Site{Shards: 1, Spread: map[string]customsql.Place{}}
 	for _, t := range d.program.Custom.Tables {
@@ -43,28 +43,28 @@ func (d *design) customSetup() ([]string, error) {
 	return texts, err
 }
 
-// unquoted returns a text with its place, which has no quote: the driver would take it for one
-// of the statement.
+// unquoted returns a statement's text with its place, in which quotes are removed. The driver would take a quote for
+// one of the statement's.
 func unquoted(x customsql.Statement) string {
 	x.Place = strings.NewReplacer("'", "", `"`, "").Replace(x.Place)
 	return x.Marked()
 }
 
-// custom adds transactions, which the server begins by itself, and checks.
+// custom adds the transactions, which the server begins by itself, and the checks.
 func (s stepper) custom() {
 	s.d.custom.Rules().Write(s.Writer, onServer, s.d.program, "", s.d.commit)
 }
 
-// customSession is a connection of a workload with custom SQL.
+// customSession executes custom SQL on one connection.
 type customSession struct {
 	*connection
 	custom customsql.Session
 	rules  customsql.Rules
-	tx     driver.Tx // while the driver does not commit each statement. If nil, it does
+	tx     driver.Tx // open while the driver does not commit each statement; else nil
 }
 
-// newCustom readies a session. On the first connection the server parses all statements,
-// so that mistakes are found before the work.
+// newCustom prepares a session. On the first connection the server parses all statements, so that mistakes are found
+// before the work.
 func newCustom(ctx context.Context, s *connection) (*customSession, error) {
 	o := &customSession{connection: s, rules: s.build.design.custom.Rules()}
 	o.One, o.Noun = o.one, "transaction"
@@ -88,7 +88,7 @@ func newCustom(ctx context.Context, s *connection) (*customSession, error) {
 	return o, o.custom.Prepare(o.rules, s.build.design.program.Custom, s.Session, filewise.Rehearses(ctx), parse, parse)
 }
 
-// waits reports whether a commit waits for the log. The driver's own commit does; if no commit is to wait, a COMMIT
+// waits reports whether a commit waits for the log. The driver's own commit does. If commits are not to wait, a COMMIT
 // statement ends each transaction.
 func (o *customSession) waits() bool {
 	return o.build.design.target.Durability != filewise.DurabilityNormal
@@ -108,14 +108,14 @@ func (o *customSession) one(ctx context.Context, i int64) error {
 	return err
 }
 
-// customCall is a session as package customsql takes it, for one transaction.
+// customCall executes one transaction of custom SQL on a session.
 type customCall struct {
 	*customSession
 	ctx   context.Context
 	begun bool
 }
 
-// Run executes a statement and reads its rows to the end.
+// Run executes a statement and reads all of its rows.
 func (c *customCall) Run(x *customsql.Statement, values []any) error {
 	s := statement{section: "custom", text: x.Text, args: values}
 	if !x.Reads() && !strings.HasPrefix(strings.ToUpper(x.Text), "WITH") {
@@ -125,7 +125,7 @@ func (c *customCall) Run(x *customsql.Statement, values []any) error {
 	return err
 }
 
-// Begin has the driver commit no statement by itself.
+// Begin stops the driver from committing each statement.
 func (c *customCall) Begin(bool) error {
 	c.begun = true
 	if c.tx != nil {
@@ -134,7 +134,7 @@ func (c *customCall) Begin(bool) error {
 	return c.begin(c.ctx)
 }
 
-// Commit commits it.
+// Commit commits the transaction.
 func (c *customCall) Commit() error {
 	if !c.waits() {
 		return c.held.often.exec(c.ctx, statement{section: "custom", text: c.build.design.commit})
@@ -144,8 +144,8 @@ func (c *customCall) Commit() error {
 	return c.build.server.pool.why(c.ctx, statement{text: "COMMIT"}, tx.Commit())
 }
 
-// Rollback ends what an error has not ended. What broke with the connection, or was
-// interrupted, the session ends.
+// Rollback rolls back what an error has not rolled back. If the connection broke or was interrupted, the session ends
+// the transaction.
 func (c *customCall) Rollback() error {
 	if !c.waits() {
 		return exec(c.ctx, c.held, "rollback", nil)

@@ -9,32 +9,31 @@ import (
 	"filewise/lab/workload"
 )
 
-// design holds what a layout comes to on Oracle: tablespaces, files, tables.
+// design holds a layout resolved for Oracle: tablespaces, files, tables.
 type design struct {
 	target   filewise.Target
 	layout   filewise.Layout
 	program  filewise.Program
 	names    names
 	block    int64      // bytes of a block
-	files    []datafile // of the data, those that are added later too
-	index    []datafile // where indexes lie apart
+	files    []datafile // of the data, including those added later
+	index    []datafile // of the indexes, if they lie apart
 	tables   []table    // of workload inserts
-	objects  objects    // of the others
+	objects  objects    // of the other workloads
 	custom   userNames
-	dump     dump // that a copy is made of
+	dump     dump // the dump that fills a copy
 	commit   string
 	warnings []filewise.Warning
 }
 
-// usualBlock is the block size if the server has not reported one.
+// usualBlock is the block size that is assumed if the server has not reported one.
 const usualBlock = 8 * kib
 
-// maxRow is the longest payload: if MAX_STRING_SIZE is STANDARD no text has more than 4,000
-// bytes, nor the text of the check, which has the key and a comma before the payload (ORA-01489).
+// maxRow is the longest payload. If MAX_STRING_SIZE is STANDARD, no text has more than 4,000 bytes. That includes the
+// text of the check, which has the key and a comma before the payload (ORA-01489).
 const maxRow = 4000 - 20
 
-// newDesign resolves a layout. What Oracle cannot do is an error that wraps
-// filewise.ErrUnsupported.
+// newDesign resolves a layout. If Oracle cannot do what it demands, the error wraps filewise.ErrUnsupported.
 func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, n names, block int64) (*design, error) {
 	d := &design{target: t, layout: l, program: p, names: n, block: block}
 	for _, check := range []func() error{d.checkPhases, d.checkTarget, d.checkProgram, d.checkLayout, d.checkPlaces} {
@@ -164,7 +163,7 @@ func (d *design) checkIndexes() error {
 
 func (d *design) apart() bool { return d.layout.Indexes == filewise.IndexesApart }
 
-// checkPlaces refuses volumes that are no place on one server, or of no use.
+// checkPlaces refuses volumes that are no place on the server, or that cannot be used.
 func (d *design) checkPlaces() error {
 	kinds := map[dialect.PlaceKind]bool{}
 	for _, v := range d.target.Volumes {
@@ -184,7 +183,7 @@ func (d *design) checkPlaces() error {
 	return nil
 }
 
-// layOut names and sizes the files.
+// layOut sets the names and sizes of the files.
 func (d *design) layOut() error {
 	d.asPublished()
 	if d.program.Table().IndexedFirst {
@@ -229,7 +228,8 @@ func (d *design) layOut() error {
 	return err
 }
 
-// coldTurns warns of work that reads what the turn before has left: going offline, which is the drain, empties the cache of it.
+// coldTurns warns about work that reads what the turn before has left. The drain takes the tablespace offline, which
+// removes its blocks from the cache.
 func (d *design) coldTurns() {
 	p := d.program
 	if p.ReadOnly || p.Appends() || p.SQL() == "dml" {
@@ -241,13 +241,13 @@ func (d *design) coldTurns() {
 }
 
 const (
-	// usualStep holds how much a preallocated file grows at a time, when it must.
+	// usualStep is the step by which a preallocated file grows if it must.
 	usualStep = 8 * mib
-	// windowed is the room of work that a window ends.
+	// windowed is the space for work that a time limit ends.
 	windowed = 16 << 30
 )
 
-// file is file i of a tablespace.
+// file returns file i of a tablespace.
 func (d *design) file(role filewise.Role, tablespace string, i int, v filewise.Volume, size int64, growing bool) (datafile, error) {
 	p, err := dialect.PlaceOf(v)
 	if err != nil {
@@ -278,8 +278,8 @@ func (d *design) file(role filewise.Role, tablespace string, i int, v filewise.V
 	return f, nil
 }
 
-// most returns what a file of a nominal size can grow to: enough for the work twice
-// over, or for the work of a window, and not all of the server's storage.
+// most returns the size to which a file can grow. It is enough for twice the work, or for work with a time limit, but
+// not for all of the server's storage.
 func (d *design) most(size int64) int64 {
 	work := 3 * d.program.WorkBytes
 	if work == 0 {
@@ -289,17 +289,17 @@ func (d *design) most(size int64) int64 {
 	return roundUp(max(2*size, need) + 64*mib)
 }
 
-// indexBytes returns the size of the file of indexes. An entry has some 30 bytes with
-// its rowid and what a B-tree leaves free; the data take at least their payload.
+// indexBytes returns the size of the indexes' file. An entry has some 30 bytes with its rowid and the free space of a
+// B-tree. The data take at least their payload.
 func (d *design) indexBytes() int64 {
-	if !d.program.Appends() { // up to three indexes, of which one holds a text
+	if !d.program.Appends() { // up to three indexes, one of them on a text
 		return roundUp(d.layout.Data.Bytes/2 + 8*mib)
 	}
 	rows := max(d.layout.Data.Bytes, 3*d.program.WorkBytes/2) / d.program.First().OpBytes
 	return roundUp(30*rows + 8*mib)
 }
 
-// space returns the room on each volume, in bytes. Files that grow can take all of the work.
+// space returns the space on each volume, in bytes. Files that grow can take all of the work.
 func (d *design) space() map[string]int64 {
 	space := map[string]int64{}
 	sizes := d.layout.Data.Sizes(unit)
@@ -315,10 +315,10 @@ func (d *design) space() map[string]int64 {
 	return space
 }
 
-// atFirst returns the data files that a build begins with; the others are added.
+// atFirst returns the data files of a new build. The others are added later.
 func (d *design) atFirst() []datafile { return d.files[:min(d.layout.FilesAtFirst(), len(d.files))] }
 
-// tableOf returns the table of a worker; empty if the workload's SQL names it.
+// tableOf returns a worker's table. It is the zero table if the workload's SQL names its tables.
 func (d *design) tableOf(worker int) table {
 	if len(d.tables) == 0 {
 		return table{}
@@ -326,7 +326,7 @@ func (d *design) tableOf(worker int) table {
 	return d.tables[worker%len(d.tables)]
 }
 
-// warn adds what a reader needs for the layout.
+// warn adds a warning about the layout.
 func (d *design) warn(code, remedy, format string, args ...any) {
 	d.warnings = append(d.warnings, filewise.Warning{Code: code, Message: fmt.Sprintf(format, args...), Remedy: remedy})
 }

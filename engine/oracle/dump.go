@@ -1,5 +1,4 @@
-// This file names dumps of Oracle Data Pump in directories of the server's, and compares
-// what imports have made of them.
+// This file handles names of Oracle Data Pump's dumps in directories of the server, and what importing them needs.
 
 package oracle
 
@@ -10,20 +9,20 @@ import (
 	"filewise"
 )
 
-// dumpForm describes how --from names a dump. Without the file, Filewise has the schema exported there.
+// dumpForm is the form in which --from names a dump. Without the file, Filewise exports the schema to there.
 const dumpForm = "datapump:DIRECTORY/FILE.dmp?schema=SCHEMA"
 
-// dump is a schema in a dump: of several files, their name has %U in it.
+// dump is a schema in a dump. If the dump has several files, their name contains %U.
 type dump struct {
 	Directory, File, Schema string
-	Taken                   bool // Filewise has it exported
+	Taken                   bool // Filewise exports it
 }
 
 var form = regexp.MustCompile(`^datapump:([A-Za-z][A-Za-z0-9_$#]{0,127})(?:/([A-Za-z0-9_][A-Za-z0-9_.%+-]{0,199}))?` +
 	`\?schema=([^"'\x00-\x1f\x7f]{1,128})$`)
 
-// parseDump reads the value of --from. Names of directories and schemas have no quotes: they are as
-// the server folds them, except for a schema with small letters between large ones, which is as it is.
+// parseDump reads the value of --from. Names of directories and schemas have no quotes and are folded as the server
+// does. But a schema with small letters between large ones is taken as it is.
 func parseDump(from string) (dump, error) {
 	m := form.FindStringSubmatch(from)
 	if m == nil {
@@ -43,12 +42,12 @@ func (d dump) First() string {
 	return strings.NewReplacer("%U", "01", "%u", "01").Replace(d.File)
 }
 
-// Grants returns what an account needs to import it.
+// Grants returns the rights that an account needs to import the dump.
 func (d dump) Grants(account string) string {
 	return "GRANT " + strings.Join(d.Roles(), ", ") + " TO " + account + "; GRANT READ, WRITE ON DIRECTORY " + d.Directory + " TO " + account
 }
 
-// Roles returns the roles that an account needs.
+// Roles returns the roles that an account needs to import the dump.
 func (d dump) Roles() []string {
 	if d.Taken {
 		return []string{dumpRole, "DATAPUMP_EXP_FULL_DATABASE"}
@@ -56,5 +55,5 @@ func (d dump) Roles() []string {
 	return []string{dumpRole}
 }
 
-// dumpRole is the role without which no one imports into the schema of another.
+// dumpRole is the role that an import into another account's schema needs.
 const dumpRole = "DATAPUMP_IMP_FULL_DATABASE"

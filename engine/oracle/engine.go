@@ -6,7 +6,7 @@ import (
 	"filewise"
 )
 
-// Engine is Oracle Database. It implements filewise.Engine and Describer.
+// Engine implements filewise.Engine and Describer for Oracle Database.
 type Engine struct{}
 
 // Name returns the engine's name on the command line.

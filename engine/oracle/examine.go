@@ -14,7 +14,7 @@ import (
 	"filewise/engine/oracle/dialect"
 )
 
-// Examine looks whether the server can do what is needed.
+// Examine reports whether the server can do what the experiment needs.
 func (s *server) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
 	e := external.Examination{Findings: s.examine(ctx, s.control, d)}
 	e.Leftovers(ctx, s, s.target.Address.String())
@@ -44,10 +44,10 @@ type examination struct {
 	external.Examination
 	server *server
 	client client
-	values map[string]string // parameters. Nil means unknown
+	values map[string]string // parameters; nil if unknown
 }
 
-// ask reads a section; what cannot be read is a note.
+// ask reads a section. If it cannot be read, ask adds a note.
 func (e *examination) ask(ctx context.Context, check string, columns int, section string) ([][]any, bool) {
 	found, err := rows(ctx, e.client, columns, section, nil)
 	if err != nil {
@@ -70,11 +70,10 @@ func (e *examination) version() {
 	}
 }
 
-// editions holds the editions that bound what can be measured (Oracle Database Licensing
-// Information User Manual).
+// editions lists editions that limit what can be measured (Oracle Database Licensing Information User Manual).
 var editions = []struct {
 	name, limit string
-	most        int64 // bytes of data. 0 means not bounded
+	most        int64 // bytes of data; 0 means no limit
 }{
 	{"Free", "2 cores, 2 GB of memory and 12 GB of data", 12 << 30},
 	{"Express Edition", "2 threads, 2 GB of memory and 12 GB of data", 12 << 30},
@@ -129,7 +128,7 @@ func (e *examination) rights() {
 
 func (e *examination) settings(ctx context.Context) {
 	if e.server.missing["V_$PARAMETER"] {
-		return // stated among the rights
+		return // reported with the rights
 	}
 	values, err := parameters(ctx, e.client)
 	if err != nil {
@@ -153,7 +152,7 @@ func (e *examination) settings(ctx context.Context) {
 	}
 }
 
-// cache warns of reading what the server's own memory holds, whatever the client's is.
+// cache warns if reads come from the server's memory, whatever the client's is.
 func (e *examination) cache() {
 	data := e.need()
 	for _, name := range []string{"sga_target", "memory_target", "db_cache_size"} {
@@ -166,7 +165,7 @@ func (e *examination) cache() {
 	}
 }
 
-// need returns the room for data on all volumes together.
+// need returns the space for data on all volumes together.
 func (e *examination) need() (all int64) {
 	for _, n := range e.Demand.Space {
 		all += max(n, 0)
@@ -174,12 +173,12 @@ func (e *examination) need() (all int64) {
 	return all
 }
 
-// consentStandby accepts that new datafiles stop standbys.
+// consentStandby is the consent that new datafiles stop standbys.
 const consentStandby = "standby"
 
-// standby refuses what stops a physical standby: without STANDBY_FILE_MANAGEMENT=AUTO it
-// cannot apply that a datafile was added, and its recovery ends there (Data Guard
-// Concepts and Administration, "Adding a Datafile or Creating a Tablespace").
+// standby refuses experiments that would stop a physical standby. Without STANDBY_FILE_MANAGEMENT=AUTO a standby cannot
+// apply the addition of a datafile, and its recovery ends there (Data Guard Concepts and Administration, "Adding a
+// Datafile or Creating a Tablespace").
 func (e *examination) standby(ctx context.Context) {
 	const check = "standby"
 	found, ok := e.ask(ctx, check, 2, "standby")
@@ -231,7 +230,7 @@ func (e *examination) database(ctx context.Context) {
 	}
 }
 
-// files compares the number of files with DB_FILES, which is the instance's.
+// files compares the number of files with the instance's DB_FILES.
 func (e *examination) files(ctx context.Context) {
 	limit, ok := number(e.values["db_files"])
 	if !ok || e.server.missing["DBA_DATA_FILES"] {
@@ -252,7 +251,7 @@ func (e *examination) files(ctx context.Context) {
 	}
 	if have+need > limit {
 		remedy := fmt.Sprintf("use up to %d --files", max(limit-have, 0))
-		if published, _ := e.Demand.Program.Vars()["Published"].(bool); published { // where --files is refused
+		if published, _ := e.Demand.Program.Vars()["Published"].(bool); published { // --files is refused in that case
 			remedy = "use a --scale below 1, which has 8 files at most"
 		}
 		e.Fail("DB_FILES", remedy+", or have the DBA raise DB_FILES, which takes a restart",
@@ -263,8 +262,8 @@ func (e *examination) files(ctx context.Context) {
 		limit)
 }
 
-// places looks for room if the server reports it: in disk groups. Oracle does not
-// report how full a file system is.
+// places checks the free space of disk groups, which the server reports. Oracle does not report how full a file system
+// is.
 func (e *examination) places(ctx context.Context) {
 	destination := e.values["db_create_file_dest"]
 	for _, v := range e.server.target.Volumes {
@@ -298,7 +297,7 @@ func (e *examination) places(ctx context.Context) {
 	}
 }
 
-// offered returns what to give in the place of a default place: where datafiles are already.
+// offered returns a place to use in place of the default place: where datafiles are already.
 func (e *examination) offered(ctx context.Context) string {
 	const any = "name a directory of the server or a disk group: --volume NAME=DIR, --volume NAME=+DATA"
 	if e.server.missing["DBA_DATA_FILES"] {
@@ -320,7 +319,7 @@ func (e *examination) offered(ctx context.Context) string {
 	return "the database has datafiles here: give " + strings.Join(all, ", or ") + ", or another directory of the server or a disk group"
 }
 
-// profile compares the workload's connections with those that the account's profile allows.
+// profile compares the workload's connections with the limit in the account's profile.
 func (e *examination) profile(ctx context.Context) {
 	found, ok := e.ask(ctx, "profile", 1, "profile")
 	limit, limited := number(only(found))
@@ -358,7 +357,7 @@ func (e *examination) diskGroup(ctx context.Context, check, group string, need i
 	e.Fail(check, "name one that is mounted", "there is no disk group %s", group)
 }
 
-// storage compares the space with the limit of a pluggable database.
+// storage compares the needed space with a pluggable database's limit.
 func (e *examination) storage(ctx context.Context) {
 	found, ok := e.ask(ctx, "MAX_PDB_STORAGE", 1, "storage-limit")
 	if !ok || len(found) == 0 || e.server.missing["DBA_DATA_FILES"] || e.server.missing["DBA_TABLESPACES"] {
@@ -382,7 +381,7 @@ func (e *examination) storage(ctx context.Context) {
 		humanize.IBytes(uint64(limit)), humanize.IBytes(uint64(max(used, 0))), humanize.IBytes(uint64(max(need, 0))))
 }
 
-// fewer returns what to do if so many connections are possible: something else if there are none.
+// fewer returns advice to use at most so many connections, or otherwise if none are possible.
 func fewer(possible int64, otherwise string) string {
 	if possible < 1 {
 		return otherwise
@@ -390,7 +389,7 @@ func fewer(possible int64, otherwise string) string {
 	return fmt.Sprintf("use --connections %d or fewer, or %s", possible, otherwise)
 }
 
-// connections compares the workload's with the limit of processes.
+// connections compares the workload's connections with the limit on processes.
 func (e *examination) connections(ctx context.Context) {
 	if e.server.missing["V_$RESOURCE_LIMIT"] {
 		return
@@ -414,7 +413,7 @@ func (e *examination) connections(ctx context.Context) {
 		fmt.Sprintf("%d of %d processes are in use", used, limit))
 }
 
-// rman warns of jobs that list datafiles and read them later: what a run drops in the meantime fails them.
+// rman warns about backup jobs that list datafiles and read them later. They fail if a run drops files meanwhile.
 func (e *examination) rman(ctx context.Context) {
 	if e.server.missing["V_$SESSION"] {
 		return
@@ -426,7 +425,7 @@ func (e *examination) rman(ctx context.Context) {
 	}
 }
 
-// use times a look at DBA_FREE_SPACE once.
+// use measures once how long reading DBA_FREE_SPACE takes.
 func (e *examination) use(ctx context.Context) {
 	const check = "use of files"
 	if _, err := e.server.freeBlocks(ctx, e.client, "SYSTEM"); err != nil {
@@ -437,7 +436,7 @@ func (e *examination) use(ctx context.Context) {
 	}
 }
 
-// sharedPool warns of what the published select leaves there.
+// sharedPool warns about what the published select leaves in the shared pool.
 func (e *examination) sharedPool() {
 	p := e.Demand.Program
 	published, _ := p.Vars()["Published"].(bool)

@@ -8,17 +8,17 @@ import (
 	"filewise"
 )
 
-// PlaceKind describes how a volume names a place on the server.
+// PlaceKind is the way in which a volume names a place on the server.
 type PlaceKind int
 
 const (
 	PlaceOMF     PlaceKind = iota // db_create_file_dest: the server names the file
 	PlaceASM                      // a disk group: the server names the file
-	PlaceUnix                     // a directory of the server's
-	PlaceWindows                  // a directory of the server's
+	PlaceUnix                     // a directory on the server
+	PlaceWindows                  // a directory on the server
 )
 
-// Place is a volume as the server sees it.
+// Place is a volume's place on the server.
 type Place struct {
 	Kind PlaceKind
 	Dir  string
@@ -29,8 +29,8 @@ var (
 	windowsRoot = regexp.MustCompile(`^([A-Za-z]:[\\/]|\\\\[^\\/]+[\\/][^\\/]+)`)
 )
 
-// PlaceOf understands a volume's directory by the rules of the *server's*
-// operating system, whatever Filewise runs on. Errors have CodeUsage.
+// PlaceOf reads a volume's directory by the rules of the *server's* operating system, and not of the one that Filewise
+// runs on. Errors have CodeUsage.
 func PlaceOf(v filewise.Volume) (Place, error) {
 	dir := v.Dir
 	wrong := func(why string) (Place, error) {
@@ -58,7 +58,7 @@ func PlaceOf(v filewise.Volume) (Place, error) {
 	return wrong("is no absolute path")
 }
 
-// File returns the path of a file in the place. Empty means the server names it.
+// File returns the path of a file in the place, or "" if the server names it.
 func (p Place) File(name string) string {
 	switch p.Kind {
 	case PlaceUnix:
@@ -69,7 +69,7 @@ func (p Place) File(name string) string {
 	return ""
 }
 
-// Shown returns what a plan shows of a file that the server will name.
+// Shown returns the text that a plan shows for a file that the server will name.
 func (p Place) Shown(tablespace string, i int) string {
 	in := p.Dir
 	if p.Kind == PlaceOMF {
@@ -78,8 +78,8 @@ func (p Place) Shown(tablespace string, i int) string {
 	return fmt.Sprintf("%s: file %d of %s, named by the server", in, i+1, tablespace)
 }
 
-// Holds reports whether a file's path by the server's account lies in the place.
-// Windows paths ignore case; a file in the default place can be anywhere.
+// Holds reports whether a path that the server reports lies in the place. Windows paths ignore case. A file in the
+// default place can be anywhere.
 func (p Place) Holds(path string) bool {
 	switch p.Kind {
 	case PlaceASM:
@@ -92,7 +92,7 @@ func (p Place) Holds(path string) bool {
 	return path != ""
 }
 
-// Same compares a path that was requested with one that the server reports.
+// Same reports whether a requested path equals one that the server reports.
 func (p Place) Same(asked, told string) bool {
 	if p.Kind == PlaceWindows {
 		return strings.EqualFold(asked, told)
@@ -109,8 +109,8 @@ func HomeOf(path string) string {
 	return path[:max(strings.LastIndexAny(path, `/\`), 0)]
 }
 
-// Clause returns what stands behind DATAFILE for a file with so many bytes that grows by next, up to most. If next is 0,
-// it grows as the server has it. Empty path means the server names it.
+// Clause returns the text after DATAFILE for a file of so many bytes that grows by next, up to most. If next is 0, it
+// grows by the server's default. If path is empty, the server names the file.
 func (p Place) Clause(path string, bytes, next, most int64) (string, error) {
 	var b strings.Builder
 	name := path

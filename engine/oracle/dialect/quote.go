@@ -7,12 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// MaxIdent is the longest name in bytes that every supported server takes,
-// whatever its COMPATIBLE.
+// MaxIdent is the longest name, in bytes, that every supported server accepts with any COMPATIBLE setting.
 const MaxIdent = 30
 
-// Ident quotes a name. Oracle has no way to write a double quote within a quoted
-// name, so that and what else cannot be in one is refused.
+// Ident quotes a name. Oracle cannot write a double quote within a quoted name, so Ident refuses it, and other
+// characters that a name cannot have.
 func Ident(name string) (string, error) {
 	if len(name) > MaxIdent {
 		return "", fmt.Errorf("%q cannot be a name on Oracle", name)
@@ -20,7 +19,7 @@ func Ident(name string) (string, error) {
 	return Name(name)
 }
 
-// Name quotes a name of a user's, which has up to 128 bytes.
+// Name quotes a user's name, which can have up to 128 bytes.
 func Name(name string) (string, error) {
 	if name == "" || len(name) > 128 || strings.ContainsAny(name, "\"\x00") || strings.ContainsFunc(name, control) ||
 		!utf8.ValidString(name) {
@@ -29,8 +28,8 @@ func Name(name string) (string, error) {
 	return `"` + name + `"`, nil
 }
 
-// Literal quotes a text: a single quote is doubled, and nothing else is special.
-// Control characters are refused, since a statement ends at a line's end.
+// Literal quotes a text. It doubles single quotes; nothing else is special. It refuses control characters, because a
+// statement ends at a line's end.
 func Literal(text string) (string, error) {
 	if strings.ContainsFunc(text, control) || !utf8.ValidString(text) {
 		return "", fmt.Errorf("%q holds what cannot stand in a literal", text)
