@@ -12,7 +12,7 @@ import (
 	"filewise/engine/internal/external"
 )
 
-// classes are the server's errors by what they mean (Oracle Database Error Messages).
+// classes maps classes to the server's error numbers (Oracle Database Error Messages).
 var classes = external.Classes{
 	filewise.ClassDeadlock:      {60, 4020},
 	filewise.ClassSerialization: {8177, 8176},
@@ -22,8 +22,8 @@ var classes = external.Classes{
 		934, 935, 936, 937, 942, 947, 972, 979, 1008, 1031, 1036, 1747, 1756, 2289, 4043, 6550},
 	filewise.ClassDuplicate:  {1},
 	filewise.ClassConstraint: {1400, 2290, 2291, 2292, 12899},
-	// No room in the tablespace (1653 … 1658), on the server's storage (19502, 19504,
-	// 27072, 27044, 15041 ASM), in the PDB (65114) or in a quota (1536).
+	// No space in the tablespace (1653 … 1658), on the server's storage (19502, 19504, 27072, 27044, 15041 ASM), in the
+	// PDB (65114) or in a quota (1536).
 	filewise.ClassSpace: {1652, 1653, 1654, 1655, 1656, 1658, 1659, 1688, 1691, 3206, 3232, 1144, 19502, 19504, 27044, 27063, 27072, 15041,
 		65114, 1536, 30036, 257, errFreeFull, errFreeFull + 1},
 	filewise.ClassConnection: {28, 1012, 1033, 1034, 1035, 1089, 1090, 1092, 2396, 3113, 3114, 3135, 12152, 12170, 12203,
@@ -31,10 +31,10 @@ var classes = external.Classes{
 		12545, 12547, 12560, 12564, 12570, 12571, 12583, 25408, 17002, 18, 20, 2391},
 }
 
-// tooMany are the server's limits of sessions and processes.
+// tooMany lists the errors about the server's limits on sessions and processes.
 var tooMany = []int{18, 20, 12516, 12518, 12519, 12520}
 
-// missing are errors of an object that is not there, or that the account may not see.
+// missing lists the errors about an object that does not exist or that the account cannot see.
 var missing = []int{942, 1031, 4043, 6550, 1950, 904}
 
 const (
@@ -46,16 +46,16 @@ const (
 	errConnected    = 1940
 	errSessions     = 2391 // of a profile
 	errRestorePoint = 38881
-	errFreeFull     = 12953 // and 12954: the most that the edition holds
+	errFreeFull     = 12953 // and 12954: the limit of the edition on data
 )
 
-// noFile states what to do if the server does not create a file.
+// noFile tells what to do if the server does not create a file.
 const noFile = "the server cannot create that file: check that the directory of --volume exists on the server " +
 	"and that its account may write there"
 
 const freeFull = "this edition holds no more data: use a smaller --size or --work, or another edition"
 
-// remedies for errors that a user of Filewise can do something about.
+// remedies lists what a user of Filewise can do about errors, by number.
 var remedies = map[int]string{
 	1017:            "check user and password",
 	28000:           "the account is locked: ask the DBA",
@@ -90,7 +90,7 @@ var remedies = map[int]string{
 	2449:  "a foreign key of another table refers to Filewise's table: drop that key first",
 }
 
-// codeOf returns the number of the server's error, 0 for none.
+// codeOf returns the number of the server's error, or 0 if there is none.
 func codeOf(err error) int {
 	var e *network.OracleError
 	if errors.As(err, &e) {
@@ -99,7 +99,7 @@ func codeOf(err error) int {
 	return 0
 }
 
-// codeText returns the number as a text. Empty means the server sent none.
+// codeText returns the number as text, or "" if the server sent none.
 func codeText(err error) string {
 	if n := codeOf(err); n > 0 {
 		return strconv.Itoa(n)
@@ -130,8 +130,8 @@ func explain(err error) error {
 	return external.Classed(class, err)
 }
 
-// unreadable: the account may not see the object, or there is none.
+// unreadable reports whether an object does not exist or the account cannot see it.
 func unreadable(err error) bool { return slices.Contains(missing, codeOf(err)) }
 
-// absent is the refusal of what Oracle, or this server, cannot do.
+// absent returns an error about what Oracle or this server cannot do.
 var absent = filewise.Unsupported

@@ -6,7 +6,7 @@ import (
 	"filewise"
 )
 
-// tellingParameters decide what is measured (Oracle Database Reference).
+// tellingParameters lists the parameters that affect what is measured (Oracle Database Reference).
 var tellingParameters = []string{
 	"cluster_database", "commit_logging", "commit_wait", "compatible", "cpu_count", "cursor_sharing", "db_block_checking", "db_block_checksum",
 	"db_block_size", "db_cache_size", "db_create_file_dest", "db_files", "db_lost_write_protect", "db_writer_processes",
@@ -16,8 +16,8 @@ var tellingParameters = []string{
 	"sga_target", "standby_file_management", "undo_retention",
 }
 
-// Facts are version, container and the settings that decide what is measured.
-// What the account may not read is absent, and reported it.
+// Facts returns version, container and the settings that affect what is measured. What the account cannot read is
+// absent; Examine reports that.
 func (s *server) Facts(ctx context.Context) ([]filewise.Fact, error) { return s.facts(ctx, s.control) }
 
 func (s *server) facts(ctx context.Context, c client) ([]filewise.Fact, error) {
@@ -74,7 +74,7 @@ func (s *server) facts(ctx context.Context, c client) ([]filewise.Fact, error) {
 	return all, nil
 }
 
-// parameters reads the settings of the instance.
+// parameters reads the instance's parameters.
 func parameters(ctx context.Context, c client) (map[string]string, error) {
 	found, err := rows(ctx, c, 2, "parameters", vars{"Names": tellingParameters})
 	values := map[string]string{}

@@ -8,22 +8,22 @@ import (
 )
 
 var (
-	// customWork reads and writes rows.
+	// customWork begin statements that read and write rows.
 	customWork = []string{"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "LOCK", "BEGIN", "DECLARE"}
-	// customSetup makes what the work needs, too.
+	// customSetup begin further statements, which create what the work needs.
 	customSetup = []string{"CREATE", "ALTER", "DROP", "TRUNCATE", "COMMENT", "ANALYZE", "COMMIT"}
-	// customPackages are the server's packages that reach nothing outside.
+	// customPackages lists the server's packages that reach nothing outside.
 	customPackages = []string{"DBMS_RANDOM", "DBMS_LOB", "DBMS_OUTPUT", "DBMS_STANDARD"}
 )
 
-// Remedies of what is refused.
+// Remedies for what is refused.
 const (
 	leaveOut    = "leave it out"
 	notFilewise = "leave it out: users, tablespaces and settings are their owner's"
 	ofTheSetup  = "write to tables alone that the set-up creates"
 )
 
-// Guard refuses what is not known to stay among the objects that the set-up creates.
+// Guard refuses statements that are not known to stay among the objects that the set-up creates.
 func (o userNames) Guard(words []customsql.Word, setup bool) (what, remedy string) {
 	first := userAt(words, 0)
 	switch {
@@ -55,7 +55,8 @@ func (o userNames) Guard(words []customsql.Word, setup bool) (what, remedy strin
 	return "", ""
 }
 
-// advances returns what a word takes of a sequence, or calls in a schema, that is not the set-up's. Empty means nothing.
+// advances returns a sequence that a word advances, or a schema's routine that it calls, if the set-up has not created
+// it; else "".
 func (o userNames) advances(words []customsql.Word, i int) string {
 	w, before := words[i], userAt(words, i-2)
 	switch {
@@ -68,7 +69,7 @@ func (o userNames) advances(words []customsql.Word, i int) string {
 	return ""
 }
 
-// leaves returns of a word what would reach beyond the statement.
+// leaves refuses a word that would reach beyond the statement.
 func leaves(w, next customsql.Word, setup bool) (what, remedy string) {
 	name := w.Text
 	if w.Quoted && strings.HasPrefix(w.Text, `"`) { // the server's packages have names in capitals, quoted or not
@@ -86,7 +87,7 @@ func leaves(w, next customsql.Word, setup bool) (what, remedy string) {
 		return "a text quoted by q'…'", "quote it by '…', in which '' stands for a quote"
 	case w.Is("EXECUTE", "AUTONOMOUS_TRANSACTION", "EXTERNAL", "LIBRARY", "LANGUAGE"), setup && w.Is("TABLESPACE", "INDEXTYPE"):
 		return w.Text, leaveOut
-	case setup && (w.Is("RENAME") && next.Is("TO") || w.Is("STORE") && next.Is("AS")): // names that could not be traced
+	case setup && (w.Is("RENAME") && next.Is("TO") || w.Is("STORE") && next.Is("AS")): // such names could not be traced
 		return w.Text + " " + next.Text, leaveOut
 	case !setup && w.Is("COMMIT", "ROLLBACK", "SAVEPOINT"):
 		return w.Text, "leave it out: transactions are begun and ended by Filewise"
@@ -94,14 +95,14 @@ func leaves(w, next customsql.Word, setup bool) (what, remedy string) {
 	return "", ""
 }
 
-// written returns the table that a word of a statement has written to, altered or locked.
+// written returns the table that a word of a statement writes to, alters or locks.
 func written(words []customsql.Word, i int) (target customsql.Word, is bool) {
 	w, before, next := words[i], userAt(words, i-1), userAt(words, i+1)
 	switch {
 	case w.Is("INTO") && before.Is("INSERT", "MERGE"):
 		return next, true
 	case w.Is("INSERT") && next.Is("ALL", "FIRST"):
-		return next, true // of several tables
+		return next, true // one of several tables
 	case w.Is("UPDATE") && !before.Is("FOR", "ON", ".") && !next.Is("SET"):
 		return next, true
 	case w.Is("DELETE") && !before.Is("ON", ".") && next.Is("FROM"):

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// full are the listener's refusals for lack of a handler. It counts the instance's processes by what it hands out, and
-// learns from the instance, within a minute, that sessions have ended: it refuses long before the limit if many
-// connections come and go (12516, 12518, 12519, 12520).
+// full lists the errors with which a listener refuses because it has no handler (12516, 12518, 12519, 12520). It counts
+// the connections that it hands out as processes. It learns only within a minute from the instance that sessions have
+// ended. So it refuses long before the limit if many connections come and go.
 var full = []int{12516, 12518, 12519, 12520}
 
-// Patience with a listener that hands out no more connections: an instance reports it every 60 s at the latest.
+// Limits for waiting for a listener that hands out no connections. An instance reports to it at least every 60 s.
 const (
 	listenerPatience = 90 * time.Second
-	listenerPause    = 50 * time.Millisecond // at first, and twice as long after each refusal
+	listenerPause    = 50 * time.Millisecond // at first; doubled after each refusal
 	longestPause     = 2 * time.Second
 )
 
-// patiently repeats a connect while the listener has no handler, until patience or the context ends.
+// patiently repeats connect while the listener has no handler, until patience runs out or the context ends.
 func patiently(ctx context.Context, patience, pause time.Duration, connect func(context.Context) error) error {
 	for deadline := time.Now().Add(patience); ; pause = min(2*pause, longestPause) {
 		err := connect(ctx)

@@ -12,29 +12,28 @@ import (
 	"filewise/engine/internal/external"
 )
 
-// lockID is the number of the measuring lock in DBMS_LOCK: any of the range that
-// is for users (0 … 1073741823), the same in every Filewise.
+// lockID is the number of the measuring lock in DBMS_LOCK. It is from the range for users (0 … 1073741823), and the
+// same in every Filewise.
 const lockID = 728_417_309
 
-// errHeld is how section lock reports that DBMS_LOCK did not give the lock (-20099).
+// errHeld is the error with which section lock reports that DBMS_LOCK did not give the lock (-20099).
 const errHeld = 20099
 
-// The actions by which sessions announce that they wait to measure, and that they measure.
+// Actions with which sessions announce that they wait to measure, and that they measure.
 const (
 	waiting   = "waiting to measure"
 	measuring = "measuring"
 )
 
-// Lock takes the measuring lock of the database: by DBMS_LOCK if the account
-// may, and in any case by announcing it in v$session, which shows it by name.
-// Both cover the sessions of one pluggable database.
+// Lock takes the database's measuring lock. It uses DBMS_LOCK if the account has the right, and always announces it in
+// v$session. Both cover the sessions of one pluggable database.
 func (s *server) Lock(ctx context.Context, h filewise.Holder) (filewise.Lock, error) {
 	c := &claim{server: s, who: h.Who}
-	holder := func(context.Context) string { return "" } // lock reports who announces it
+	holder := func(context.Context) string { return "" } // lock itself names the holder
 	return external.Measuring{Claim: c, Holder: holder, Explain: func(err error) error { return err }}.Lock(ctx)
 }
 
-// claim is the connection that has the measuring lock.
+// claim is the connection that holds the measuring lock.
 type claim struct {
 	server *server
 	who    string
@@ -49,11 +48,11 @@ func (c *claim) Take(ctx context.Context) (err error) {
 	return c.server.lock(ctx, c.held, c.who)
 }
 
-// Check asks whether the session lives and announces that it measures, before all
-// others; a lock of DBMS_LOCK lives as long.
+// Check asks whether the session lives and is the first that announces that it measures. A lock of DBMS_LOCK lives as
+// long as the session.
 func (c *claim) Check(ctx context.Context) error { return c.server.still(ctx, c.held) }
 
-// Release has nothing to do: the server lets go with the connection's end.
+// Release does nothing, because the server releases the lock when the connection ends.
 func (c *claim) Release(context.Context) error { return nil }
 
 // Close ends the connection.
@@ -64,7 +63,7 @@ func (c *claim) Close() error {
 	return c.held.close()
 }
 
-// still looks whether a client's session measures.
+// still checks that a client's session measures.
 func (s *server) still(ctx context.Context, c client) error {
 	sid, err := s.thisSession(ctx, c)
 	if err != nil {
@@ -131,7 +130,8 @@ func (s *server) busy(by announcement) error {
 	return filewise.Errorf(filewise.CodeBusy, remedy, "%s is measuring on this server", by.info)
 }
 
-// kill returns the statement for the DBA that ends the session, on an instance of several. If 0, there is one.
+// kill returns the statement with which a DBA ends the session. instance is the session's instance, or 0 if the
+// database has only one.
 func (a announcement) kill(instance int64) string {
 	at := a.sid + "," + a.serial
 	if instance != 0 {
@@ -140,7 +140,7 @@ func (a announcement) kill(instance int64) string {
 	return "ALTER SYSTEM KILL SESSION '" + at + "' IMMEDIATE"
 }
 
-// taker reports who has the lock of DBMS_LOCK, as announced.
+// taker reports who holds the lock of DBMS_LOCK, as announced.
 func (s *server) taker(ctx context.Context, c client, refused error) error {
 	all, err := announced(ctx, c)
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *server) taker(ctx context.Context, c client, refused error) error {
 		"does not announce that it measures: %w", refused)
 }
 
-// announcement is a session of Filewise's, of any host.
+// announcement is a session of Filewise on any host.
 type announcement struct {
 	sid, serial, action, info, logon string
 }
@@ -171,13 +171,11 @@ func announced(ctx context.Context, c client) ([]announcement, error) {
 	return all, err
 }
 
-// rival returns the session that keeps session sid from measuring. Nil means no one. First, while it
-// waits, a session gives way to one that measures and to one that waits longer.
-// Then it announces that it measures, and looks again: one that began to in the
-// meantime had looked before this one announced itself, and the earlier log-on wins.
-// A session that measured at the first look is never overtaken. Of two that
-// come at once exactly one remains: at its second look the later one
-// sees the earlier.
+// rival returns the session that keeps session sid from measuring, or nil. First, while it waits, a session gives way
+// to a session that measures or has waited longer. Then it announces that it measures, and looks again. A session that
+// began to measure meanwhile had looked before this announcement; of the two, the earlier log-on wins. A session that
+// measured at the first look is never overtaken. If two come at once, exactly one remains, because at its second look
+// the later one sees the earlier.
 func rival(all []announcement, sid, action string) *announcement {
 	me := slices.IndexFunc(all, func(a announcement) bool { return a.sid == sid })
 	if me < 0 {

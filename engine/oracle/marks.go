@@ -12,12 +12,12 @@ import (
 	"filewise/internal/mark"
 )
 
-// state holds what a tablespace with a name of Filewise's is.
+// state describes a tablespace with one of Filewise's names.
 type state struct {
 	mark     mark.Mark
 	marked   bool
-	unmarked bool   // about to be marked: empty, but for the marker table
-	others   string // what is in it that is not Filewise's. Empty means nothing
+	unmarked bool   // about to be marked: empty except for the marker table
+	others   string // contents that are not Filewise's; "" if none
 	online   bool
 	exists   bool
 }
@@ -36,14 +36,13 @@ func (s state) why(name string) error {
 	return filewise.Errorf(filewise.CodePreflight, remedy, "tablespace %s does not carry Filewise's mark", name)
 }
 
-// marks reads and obeys the marks on one server, as one account.
+// marks reads the marks on one server and acts on them, as one account.
 type marks struct {
 	client
 	account string
 }
 
-// read asks the server for the mark of a tablespace: the comment of the table of
-// the same name, in the account's schema.
+// read returns the mark of a tablespace: the comment of the table with the same name in the account's schema.
 func (m marks) read(ctx context.Context, name string) (mark.Mark, bool, error) {
 	if !mark.IsName(name) || name != strings.ToUpper(name) {
 		return mark.Mark{}, false, filewise.Errorf(filewise.CodeInternal, "", "%q is no name of Filewise's", name)
@@ -56,7 +55,7 @@ func (m marks) read(ctx context.Context, name string) (mark.Mark, bool, error) {
 	return k, err == nil, nil
 }
 
-// look asks the server what a tablespace is.
+// look reads a tablespace's state from the server.
 func (m marks) look(ctx context.Context, name string) (s state, err error) {
 	there, err := rows(ctx, m, 3, "tablespace", nil, name)
 	if err != nil || len(there) == 0 {
@@ -76,7 +75,7 @@ func (m marks) look(ctx context.Context, name string) (s state, err error) {
 	}
 	for _, r := range segments {
 		owner, segment := text(r[0]), text(r[1])
-		if s.marked && s.mark.Custom && owner == name { // a copy, which is the user's of that name
+		if s.marked && s.mark.Custom && owner == name { // a copy, which belongs to the user with that name
 			continue
 		}
 		if owner != m.account || !hasName(segment) && !s.holds(segment, text(r[2])) {
@@ -101,7 +100,7 @@ func (m marks) look(ctx context.Context, name string) (s state, err error) {
 	return s, err
 }
 
-// sum returns the sum of all definitions of a build, but of tables that come and go.
+// sum returns the sum of all definitions in a build, without tables that are created and dropped.
 func (m marks) sum(ctx context.Context, name string) (string, error) {
 	like := name + "%"
 	found, err := rows(ctx, m, 2, "definitions", nil, like, like, like, like, like)
@@ -115,7 +114,8 @@ func (m marks) sum(ctx context.Context, name string) (string, error) {
 	return mark.Sum(all...), err
 }
 
-// changed describes what is not as it was made. Builds that are unfinished, being dropped, or made by an earlier version have no sum.
+// changed describes which objects differ from what was created. Builds that are unfinished, being dropped, or made by
+// an earlier version have no sum.
 func (m marks) changed(ctx context.Context, name string) (string, error) {
 	made, err := m.madeSum(ctx, name)
 	if err != nil || made == "" {
@@ -136,8 +136,8 @@ func (m marks) madeSum(ctx context.Context, name string) (string, error) {
 	return text(found[0][0]), nil
 }
 
-// empty reports whether a tablespace without a mark holds nothing, or nothing but
-// the marker table without a comment and without a row, or what that has left.
+// empty reports whether a tablespace without a mark is empty. The marker table without a comment and rows, or its
+// remains, do not count.
 func (m marks) empty(ctx context.Context, name string, online bool, segments, waiting [][]any) (bool, error) {
 	left := func(r []any) bool { return !remains(text(r[1]), text(r[2])) }
 	if len(waiting) == 0 && !online && !slices.ContainsFunc(segments, left) {
@@ -154,14 +154,13 @@ func (m marks) empty(ctx context.Context, name string, online bool, segments, wa
 		return false, err
 	}
 	if !online {
-		return true, nil // no row of an offline table can be read; it was looked into before it was taken offline
+		return true, nil // rows of an offline table cannot be read; they were checked before it was taken offline
 	}
 	n, ok, err := count(ctx, m, "marker-rows", vars{"Tablespace": name})
 	return ok && n == 0, err
 }
 
-// alter executes statements on a tablespace, its tables or programs, each right
-// after its mark was read.
+// alter executes statements on a tablespace, its tables or programs. It reads the mark right before each.
 func (m marks) alter(ctx context.Context, name string, all ...statement) error {
 	for _, s := range all {
 		_, marked, err := m.read(ctx, name)
@@ -178,7 +177,7 @@ func (m marks) alter(ctx context.Context, name string, all ...statement) error {
 	return nil
 }
 
-// alterBy is alter with a section of server.sql.
+// alterBy does what alter does, with a section of server.sql.
 func (m marks) alterBy(ctx context.Context, name, section string, v vars) error {
 	if v == nil {
 		v = vars{}
@@ -191,7 +190,7 @@ func (m marks) alterBy(ctx context.Context, name, section string, v vars) error 
 	return m.alter(ctx, name, all...)
 }
 
-// dropTablespace drops one that is Filewise's; one that is gone is dropped.
+// dropTablespace drops a tablespace that is Filewise's. It is no error if the tablespace is gone.
 func (m marks) dropTablespace(ctx context.Context, name string) error {
 	before, err := m.look(ctx, name)
 	if err != nil || !before.exists {
@@ -206,7 +205,7 @@ func (m marks) dropTablespace(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	// From here on no one can put anything into it.
+	// From here on no one can put anything into the tablespace.
 	after, err := m.look(ctx, name)
 	if err == nil && (!after.removable() || after.marked != before.marked) {
 		err = after.why(name)
@@ -220,28 +219,26 @@ func (m marks) dropTablespace(ctx context.Context, name string) error {
 	return exec(ctx, m, "drop", v)
 }
 
-// holds reports whether what is in a tablespace of Filewise's was named by the server
-// there: indexes and LOBs of custom SQL, and what dropped tables leave. Without a mark it is
-// that while the tablespace is offline, if no one can build anything: then a drop was
-// interrupted that had dropped the marker table already.
+// holds reports whether the server named a segment in a tablespace of Filewise's itself. Such segments are indexes and
+// LOBs of custom SQL, and remains of dropped tables. Without a mark that counts only while the tablespace is offline,
+// so that no one can create anything there. Then a drop was interrupted that had already dropped the marker table.
 func (s state) holds(segment, kind string) bool {
 	return remains(segment, kind) && (s.marked || !s.online) || s.marked && s.mark.Custom && strings.HasPrefix(segment, "SYS_")
 }
 
-// remains reports whether a segment belongs to a dropped or moved table, before the
-// server frees it: a temporary one, named by its place.
+// remains reports whether a segment belongs to a dropped or moved table and is not freed yet. Such a segment is
+// temporary and named by its place.
 func remains(segment, kind string) bool { return kind == "TEMPORARY" && placeName.MatchString(segment) }
 
 var placeName = regexp.MustCompile(`^[0-9]+\.[0-9]+$`)
 
-// hasName reports whether a segment has a name that Filewise gives.
+// hasName reports whether Filewise gives a segment such a name.
 func hasName(segment string) bool {
 	return len(segment) >= dialect.MaxIdent-3 && segment == strings.ToUpper(segment) && segmentOf(segment[:dialect.MaxIdent-3], segment)
 }
 
-// dropBuild drops a build: its programs, its tables, the tablespaces that its
-// indexes lie in, and last its own, with the mark. others are further tablespaces
-// that are known to be the build's. What the server refuses, a DBA may have to do.
+// dropBuild drops a build: its programs, its tables, its indexes' tablespaces, and last its own tablespace with the
+// mark. others are further tablespaces that are known to be the build's. If the server refuses, a DBA may have to act.
 func (m marks) dropBuild(ctx context.Context, name string, others ...string) error {
 	err := m.dropAll(ctx, name, others...)
 	if codeOf(err) == 0 {
@@ -308,7 +305,7 @@ func (m marks) dropAll(ctx context.Context, name string, others ...string) error
 	return m.dropTablespace(ctx, name)
 }
 
-// unmade takes the sum of the definitions back, before they go one by one.
+// unmade removes the sum of the definitions, before the objects are dropped one by one.
 func (m marks) unmade(ctx context.Context, name string) error {
 	made, err := m.madeSum(ctx, name)
 	if err != nil || made == "" {
@@ -317,8 +314,8 @@ func (m marks) unmade(ctx context.Context, name string) error {
 	return m.alterBy(ctx, name, "made", vars{"Sum": ""})
 }
 
-// bringOnline brings tablespaces online that a killed run has left offline: a table that
-// is dropped offline leaves its space as a temporary segment.
+// bringOnline brings tablespaces online that a killed run has left offline. A table that is dropped while offline
+// leaves its space as a temporary segment.
 func (m marks) bringOnline(ctx context.Context, names []string) error {
 	for _, name := range names {
 		there, err := rows(ctx, m, 3, "tablespace", nil, name)
@@ -335,7 +332,7 @@ func (m marks) bringOnline(ctx context.Context, names []string) error {
 	return nil
 }
 
-// homes returns the other tablespaces of Filewise's that segments of a build lie in.
+// homes returns Filewise's other tablespaces in which segments of a build lie.
 func (m marks) homes(ctx context.Context, name string) ([]string, error) {
 	found, err := rows(ctx, m, 1, "homes", nil, name+"%", name+"%")
 	var all []string
@@ -347,8 +344,8 @@ func (m marks) homes(ctx context.Context, name string) ([]string, error) {
 	return all, err
 }
 
-// indexed returns the build whose indexes lie in a tablespace that is of another name. Empty means none.
-// An index that serves a key goes with its table alone (ORA-02429).
+// indexed returns the build whose indexes lie in a tablespace with another name, or "" if there is none. An index that
+// serves a key can be dropped only with its table (ORA-02429).
 func (m marks) indexed(ctx context.Context, name string) (string, error) {
 	found, err := rows(ctx, m, 1, "indexed", nil, name)
 	for _, r := range found {
@@ -359,8 +356,8 @@ func (m marks) indexed(ctx context.Context, name string) (string, error) {
 	return "", err
 }
 
-// dropContents drops the programs and tables of a build, but the marker table: the last
-// ones first, so that a plan has the order of the drop.
+// dropContents drops the programs and tables of a build, except the marker table. It drops the last created first, so
+// that the plan shows the order of the drop.
 func (m marks) dropContents(ctx context.Context, name string) error {
 	programs, err := rows(ctx, m, 2, "programs", nil, name+"%")
 	if err != nil {

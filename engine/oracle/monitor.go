@@ -7,8 +7,7 @@ import (
 	"filewise"
 )
 
-// Activity returns the sessions of others: of users, not the server's own, and not
-// this process's.
+// Activity returns the number of others' sessions: those of users, without the server's own and this process's.
 func (s *server) Activity(ctx context.Context) ([]filewise.Gauge, error) {
 	return activity(ctx, s.control, s.config)
 }
@@ -22,7 +21,7 @@ func activity(ctx context.Context, c client, self *config) ([]filewise.Gauge, er
 	for i, name := range []string{"active", "sessions", "blocked"} {
 		n, ok := number(r[i])
 		if !ok && i != 1 {
-			n, ok = 0, r[i] == nil // the sum over no session
+			n, ok = 0, r[i] == nil // the sum over no sessions is NULL
 		}
 		if ok {
 			all = append(all, filewise.Gauge{Name: name, Unit: "sessions", Value: float64(n)})

@@ -10,13 +10,13 @@ import (
 	"filewise/internal/mark"
 )
 
-// names holds the names of a build; see the package's comment. Oracle folds names that
-// are not quoted to upper case, so Filewise's are in upper case.
+// names holds the names of a build; see the package's comment. Oracle folds unquoted names to upper case, so Filewise's
+// names are in upper case.
 type names struct {
-	Tablespace string // and of the marker table in it
-	Index      string // tablespace of the indexes; the data's when they lie together
+	Tablespace string // also the name of the marker table in it
+	Index      string // the indexes' tablespace; equal to Tablespace if they lie together
 	Package    string
-	// Password is of the user that has a copy of a schema, for as long as the build is there.
+	// Password is the password of a copy's user, as long as the build exists.
 	Password string
 }
 
@@ -26,7 +26,7 @@ func newNames(apart bool) names {
 	return n
 }
 
-// planNames stand in plans.
+// planNames returns the names that plans show.
 func planNames(apart bool) names {
 	n := namesOf(mark.PlanName, apart, func() string { return mark.PlanName[:len(mark.PlanName)-1] + "i" })
 	n.Password = "…"
@@ -42,16 +42,15 @@ func namesOf(name string, apart bool, another func() string) names {
 	return n
 }
 
-// table is a table of the workload with its key and the procedure that fills it.
+// table is a table of the workload, its key and the procedure that fills it.
 type table struct{ Name, Key, Procedure string }
 
-// Objects have a letter and two digits to the base of 36 behind the build's name:
-// 27 + 3 bytes, the most that a name has if COMPATIBLE is below 12.2. Two
-// letters for each kind make 2592 tables.
+// Objects have the build's name, a letter and two base-36 digits. That is 27 + 3 bytes, the limit if COMPATIBLE is
+// below 12.2. Two letters for each kind allow 2592 tables.
 const (
 	packageSuffix = "PKG"
-	churnLetters  = "VW"  // tables that are created and dropped, one for each connection
-	copyJob       = "J00" // the import of a copy, and the table that the server keeps of it
+	churnLetters  = "VW"  // tables that are created and dropped, one per connection
+	copyJob       = "J00" // a copy's import job, and the server's table for it
 	base          = 36
 )
 
@@ -64,7 +63,7 @@ func (n names) table(i int) table {
 	return table{n.Tablespace + suffix("TU", i), n.Tablespace + suffix("KL", i), n.Tablespace + suffix("QR", i)}
 }
 
-// userSQL names what a set-up creates.
+// userSQL returns the names for what a set-up creates.
 func userSQL(n names, c *filewise.CustomSQL) userNames {
 	return userNamesOf(c, n.Tablespace, n.Index, func(i int) (string, string, string) {
 		t := n.table(i)
@@ -77,15 +76,13 @@ var (
 	programSuffix = regexp.MustCompile(`^([QR][0-9A-Z]{2}|PKG)$`)
 )
 
-// segmentOf reports whether a table or index of that name is one of the build's. If "",
-// the marker table.
+// segmentOf reports whether a table or index with that name belongs to the build. An empty name is the marker table's.
 func segmentOf(build, name string) bool {
 	rest, ok := strings.CutPrefix(name, build)
 	return ok && mark.IsName(build) && segmentSuffix.MatchString(rest)
 }
 
-// buildOfProgram returns the build to which a package or procedure belongs. If empty, it
-// is not Filewise's.
+// buildOfProgram returns the build to which a package or procedure belongs, or "" if it is not Filewise's.
 func buildOfProgram(name string) string {
 	if len(name) != dialect.MaxIdent {
 		return ""

@@ -10,9 +10,8 @@ import (
 	"filewise/engine/oracle/dialect"
 )
 
-// Observe asks the server's dictionary for the files and compares them with the
-// layout. A difference is an error that wraps filewise.ErrLayout. If the server
-// names the files, only it has their paths.
+// Observe reads the files from the server's dictionary and compares them with the layout. If they differ, the error
+// wraps filewise.ErrLayout. If the server names the files, only the server knows their paths.
 func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 	b.mu.Lock()
 	want := b.design.atFirst()
@@ -36,8 +35,8 @@ func (b *build) observe(ctx context.Context, want []datafile) ([]filewise.File, 
 	return b.design.observe(ctx, b.conn, want, free)
 }
 
-// observe reads the files of the tablespace that the needed ones are of. free are its free blocks by file. If nil, they
-// are not known.
+// observe reads the files of the tablespace to which the wanted files belong. free holds the free blocks by file; nil
+// if not known.
 func (d *design) observe(ctx context.Context, c client, want []datafile, free map[int64]int64) ([]filewise.File, error) {
 	name := want[0].tablespace
 	wrong := func(format string, args ...any) error {
@@ -65,7 +64,7 @@ func (d *design) observe(ctx context.Context, c client, want []datafile, free ma
 		return nil, wrong("the server has %s, not %d", filewise.FilesName(len(found)), len(want))
 	}
 	var files []filewise.File
-	for i, r := range found { // file_id grows with the order of adding, unless a number was freed
+	for i, r := range found { // file_id follows the order of adding, unless a number was freed
 		f, err := matching(want, text(r[0]), i)
 		if err != nil {
 			return nil, wrong("%v", err)
@@ -93,8 +92,8 @@ func (d *design) observe(ctx context.Context, c client, want []datafile, free ma
 	return files, nil
 }
 
-// matching returns the needed file of a path: the file with the path, or, if the server
-// names the files, the one in the order of adding if it lies in its place.
+// matching returns the wanted file for a path: the one with that path. If the server names the files, it is file i in
+// the order of adding, if the path lies in its place.
 func matching(want []datafile, path string, i int) (datafile, error) {
 	for _, f := range want {
 		if f.path != "" && f.place.Same(f.path, path) {
@@ -104,7 +103,7 @@ func matching(want []datafile, path string, i int) (datafile, error) {
 	if f := want[i]; f.path == "" && f.place.Holds(path) {
 		return f, nil
 	}
-	for _, f := range want { // file numbers that were freed are given again
+	for _, f := range want { // freed file numbers are given again
 		if f.path == "" && f.place.Kind == dialect.PlaceASM && f.place.Holds(path) {
 			return f, nil
 		}
@@ -112,14 +111,14 @@ func matching(want []datafile, path string, i int) (datafile, error) {
 	return datafile{}, fmt.Errorf("nobody asked for %s", path)
 }
 
-// freePatience sets how long DBA_FREE_SPACE can take: it looks through the recycle bins of all users, and takes minutes
+// freePatience limits reading DBA_FREE_SPACE. The view looks through the recycle bins of all users, and takes minutes
 // if they are full.
 const freePatience = time.Second
 
 var errSlow = errors.New("DBA_FREE_SPACE takes too long")
 
-// freeBlocks returns the free blocks of a tablespace by file; a full file is absent. If nil, the account may not look, or a
-// look took longer than freePatience; then no other is taken.
+// freeBlocks returns the free blocks of a tablespace by file; full files are absent. It returns nil if the account
+// cannot read them, or if an earlier reading took longer than freePatience.
 func (s *server) freeBlocks(ctx context.Context, c client, name string) (map[int64]int64, error) {
 	if s.missing["DBA_FREE_SPACE"] || s.slowFree.Load() {
 		return nil, nil

@@ -11,7 +11,7 @@ import (
 	"filewise/engine/internal/external"
 )
 
-// options holds the options of go-ora 2.9.0, in the driver's names (configurations.ParseConfig).
+// options describes the options of go-ora 2.9.0, by the driver's names (configurations.ParseConfig).
 var options = external.Options[config]{
 	Driver: "the Oracle driver", Fold: squeeze,
 	Known: map[string]func(*config, string) error{
@@ -19,7 +19,7 @@ var options = external.Options[config]{
 		"SSL VERIFY":                   func(c *config, v string) error { return external.Truth(&c.SSLVerify, v) },
 		"WALLET":                       nil, // see readWallet
 		"WALLET PASSWORD":              nil,
-		"CONNSTR":                      func(c *config, v string) error { return c.UpdateDatabaseInfo(v) }, // a whole descriptor
+		"CONNSTR":                      func(c *config, v string) error { return c.UpdateDatabaseInfo(v) }, // a whole connect descriptor
 		"SID":                          func(c *config, v string) error { c.SID = v; return nil },
 		"SERVICE NAME":                 func(c *config, v string) error { c.ServiceName = v; return nil },
 		"INSTANCE NAME":                func(c *config, v string) error { c.InstanceName = v; return nil },
@@ -66,8 +66,7 @@ var options = external.Options[config]{
 
 type config = configurations.ConnectionConfig
 
-// squeeze makes names equal whose words are divided by a hyphen, an underscore or nothing
-// at all: "sslverify", "wallet_password".
+// squeeze makes names equal that differ only in hyphens and underscores between words: "sslverify", "wallet_password".
 func squeeze(name string) string {
 	return strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToUpper(name))
 }

@@ -11,7 +11,7 @@ import (
 	"filewise/engine/internal/userbackup"
 )
 
-// ownServer is a server whose database is backed up by RMAN, on its own host.
+// ownServer is a server whose database RMAN backs up, on the server's own host.
 type ownServer struct {
 	*server
 	target filewise.Target
@@ -35,7 +35,7 @@ func (Engine) openOwn(ctx context.Context, t filewise.Target) (filewise.Server, 
 	return &ownServer{s, t, client}, nil
 }
 
-// ownDatabase refuses a name that is not what RMAN would back up, and another host's server.
+// ownDatabase refuses a name that is not the database that RMAN would back up, and a server on another host.
 func (a about) ownDatabase(name string) error {
 	host, err := os.Hostname()
 	switch {
@@ -51,14 +51,14 @@ func (a about) ownDatabase(name string) error {
 	return nil
 }
 
-// Offers: nothing is built.
+// Offers returns what an own database offers: backups, since nothing is built.
 func (s *ownServer) Offers() map[filewise.Capability]error {
 	all := s.server.Offers()
 	all[filewise.CanBackup] = nil
 	return all
 }
 
-// Examine looks whether RMAN can make a backup.
+// Examine checks whether RMAN can make a backup.
 func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
 	return s.examineOwn(ctx, s.control, d)
 }
@@ -81,7 +81,7 @@ func (s *ownServer) examineOwn(ctx context.Context, c client, d filewise.Demand)
 	return e.Findings
 }
 
-// BackupSize is by the datafiles of the database, or of tablespaces.
+// BackupSize returns the size of the datafiles of the database or of tablespaces.
 func (s *ownServer) BackupSize(ctx context.Context) (filewise.BackupSize, error) {
 	rows, err := rows(ctx, s.control, 9, "inspect-files", nil)
 	parts, whole := map[string]int64{}, int64(0)
@@ -96,7 +96,7 @@ func (s *ownServer) BackupSize(ctx context.Context) (filewise.BackupSize, error)
 	return userbackup.SizeOf(s.target, parts, whole)
 }
 
-// Build builds nothing.
+// Build returns a database that offers only backups. It builds nothing.
 func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
 	if err := rmanCheck(s.target, l, p); err != nil {
 		return nil, err
@@ -104,10 +104,10 @@ func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Progr
 	return userbackup.Database(s.target, l, s.rman.Tool(l), nil), nil
 }
 
-// BackupArms are compression, sections of files, and files in a set.
+// BackupArms returns what to compare: compression, sections of files, and files in a set.
 func (Engine) BackupArms(filewise.Target, filewise.Program) ([]string, error) { return arms, nil }
 
-// BackupScript returns a run of RMAN's, and its validation.
+// BackupScript returns an RMAN script with a backup and its validation.
 func (Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.BackupScript, error) {
 	return rmanKept(l), rmanCheck(t, l, p)
 }

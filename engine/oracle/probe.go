@@ -6,19 +6,19 @@ import (
 	"filewise"
 )
 
-// waits returns the waits of v$system_event: of all sessions of the instance, or of the
-// pluggable database, also others' sessions, since it was started.
+// waits returns the waits in v$system_event since the start. They are of all sessions of the instance or the pluggable
+// database, others' sessions included.
 func (b *build) waits(ctx context.Context) ([]filewise.Counter, error) {
 	return b.systemEvents(ctx, false)
 }
 
-// background returns the waits of the server's own processes, which a pluggable database does not show.
+// background returns the waits of the server's own processes. A pluggable database does not show them.
 func (b *build) background(ctx context.Context) ([]filewise.Counter, error) {
 	return b.systemEvents(ctx, true)
 }
 
-// systemEvents returns the number of waits and their time, by event (Oracle Database Reference,
-// V$SYSTEM_EVENT: the columns _FG are of foreground sessions).
+// systemEvents returns the number and the time of waits, by event (Oracle Database Reference, V$SYSTEM_EVENT: the
+// columns _FG are of foreground sessions).
 func (b *build) systemEvents(ctx context.Context, background bool) ([]filewise.Counter, error) {
 	found, err := rows(ctx, b.conn, 6, "waits", nil)
 	if err != nil {
@@ -43,8 +43,8 @@ func (b *build) systemEvents(ctx context.Context, background bool) ([]filewise.C
 	return all, nil
 }
 
-// fileIO are requests, bytes and times by file of v$filestat, of the data and index tablespaces,
-// under the paths of Observe.
+// fileIO returns requests, bytes and times by file from v$filestat, for the data and index tablespaces. Files have the
+// paths of Observe.
 func (b *build) fileIO(ctx context.Context) ([]filewise.Counter, error) {
 	var all []filewise.Counter
 	for _, name := range b.design.tablespaces() {
@@ -70,8 +70,8 @@ func (b *build) fileIO(ctx context.Context) ([]filewise.Counter, error) {
 	return all, nil
 }
 
-// fileCounters returns the counters of one file. The times are in hundredths of a second, and
-// zero while timed_statistics is off.
+// fileCounters returns the counters of one file. Times are in hundredths of a second, and zero while timed_statistics
+// is off.
 func (b *build) fileCounters(path string, values []any) []filewise.Counter {
 	block := float64(b.server.about.block)
 	var all []filewise.Counter

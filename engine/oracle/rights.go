@@ -7,7 +7,7 @@ import (
 	"filewise"
 )
 
-// The commands that ask a server.
+// The commands that query a server.
 const (
 	byDoctor  = "doctor"
 	byRun     = "run"
@@ -15,19 +15,19 @@ const (
 	byInspect = "inspect"
 	byCapture = "capture"
 	byApply   = "apply"
-	byLoops   = "run inserts, orders, dml" // whose loops are procedures
+	byLoops   = "run inserts, orders, dml" // their loops are procedures
 	byCustom  = "run custom"
 	byCopy    = "run custom --from"
 )
 
-// privilege is a system privilege that Filewise needs, and what for.
+// privilege is a system privilege that Filewise needs, and its purpose.
 type privilege struct {
 	Name, For string
 	by        []string
 }
 
-// privileges are the system privileges. The three on tablespaces are powerful:
-// they hold for every tablespace of the database; see the package's comment.
+// privileges lists the system privileges. The three on tablespaces are powerful, because they hold for every tablespace
+// of the database; see the package's comment.
 var privileges = []privilege{
 	{"CREATE SESSION", "to log on", []string{byDoctor, byRun, byClean, byInspect, byCapture, byApply}},
 	{"CREATE TABLE", "for the workload's tables, in the account's own schema", []string{byRun}},
@@ -38,18 +38,18 @@ var privileges = []privilege{
 	{"UNLIMITED TABLESPACE", "for space in tablespaces that do not exist yet, for which no quota can be given", []string{byRun}},
 }
 
-// createProcedure names what scenarios without a loop on the server do not need.
+// createProcedure is the privilege that scenarios without a loop on the server do not need.
 const createProcedure = "CREATE PROCEDURE"
 
-// customPrivileges holds what a set-up needs in addition, by the kinds of what it creates.
+// customPrivileges lists what a set-up needs in addition, by the kind of object that it creates.
 var customPrivileges = []struct{ kind, Name string }{
 	{"VIEW", "CREATE VIEW"}, {"SEQUENCE", "CREATE SEQUENCE"}, {"PROCEDURE", createProcedure},
 }
 
-// view is a view of the dictionary that Filewise reads.
+// view is a dictionary view that Filewise reads.
 type view struct {
-	Name     string   // as it is granted: SYS.V_$SESSION
-	Optional string   // what is missing without it. Empty means nothing works without it
+	Name     string   // the name in a GRANT: SYS.V_$SESSION
+	Optional string   // what is missing without it; "" if nothing works without it
 	by       []string // the commands that read it
 }
 
@@ -70,7 +70,7 @@ var views = []view{
 	{"V_$LOG", "the redo log's groups in the report", []string{byDoctor, byRun, byInspect}},
 }
 
-// inspected are views that `filewise inspect` alone reads: a run asks for no right on them.
+// inspected lists the views that only `filewise inspect` reads. A run asks for no right on them.
 var inspected = []view{
 	{"DBA_TEMP_FILES", "files of temporary tablespaces", []string{byInspect}},
 	{"V_$OSSTAT", "processors and memory", []string{byInspect}},
@@ -79,14 +79,14 @@ var inspected = []view{
 	{"V_$SYSSTAT", "how much is read from the cache", []string{byInspect}},
 }
 
-// applied are views that `filewise apply` reads in addition.
+// applied lists the views that `filewise apply` reads in addition.
 var applied = []view{
 	{"DBA_INDEXES", "", []string{byCapture, byApply}},
 	{"DBA_LOBS", "", []string{byApply}},
 	{"DBA_TAB_COLUMNS", "", []string{byCapture, byApply}},
 }
 
-// captured are views that `filewise capture` reads in addition.
+// captured lists the views that `filewise capture` reads in addition.
 var captured = []view{
 	{"V_$SQL", "", []string{byCapture}},
 	{"V_$SQLSTATS", "", []string{byCapture}},
@@ -96,7 +96,7 @@ var captured = []view{
 	{"DBA_TAB_HISTOGRAMS", "", []string{byCapture}},
 }
 
-// needs returns the rights of an account, a row each.
+// needs returns the rights of an account, one in each row.
 func needs() (all []filewise.Need) {
 	for _, p := range privileges {
 		all = append(all, filewise.Need{Right: p.Name, Grant: "GRANT " + p.Name + " TO filewise", Commands: p.by})
@@ -126,12 +126,12 @@ func needs() (all []filewise.Need) {
 	return all
 }
 
-// grantLock lets the server itself hold the measuring lock; without it sessions
-// announce that they measure, and look for others that do.
+// grantLock lets the server itself hold the measuring lock. Without it sessions announce that they measure, and look
+// for others that do.
 const grantLock = "EXECUTE ON SYS.DBMS_LOCK"
 
-// rightsOf returns the statements that give an account what is needed. They are for
-// the user to execute as a DBA of the PDB; Filewise never does.
+// rightsOf returns the statements that give an account what is needed. The user executes them as a DBA of the PDB;
+// Filewise never does.
 func rightsOf(account string) []string {
 	var system []string
 	for _, p := range privileges {
@@ -146,7 +146,7 @@ func rightsOf(account string) []string {
 
 func grant(v view, account string) string { return "GRANT SELECT ON SYS." + v.Name + " TO " + account }
 
-// grants lets an account read views.
+// grants returns the statement that lets an account read views.
 func grants(account string, views ...[]view) string {
 	return strings.Join(filewise.Each(slices.Concat(views...), func(v view) string { return grant(v, account) }), "; ")
 }

@@ -1,5 +1,4 @@
-// This file makes backups of a database of the user's by RMAN of the server's host. Only what
-// package text.go renders is ever sent to it.
+// This file backs up a user's database with RMAN on the server's host. RMAN gets only commands that text.go renders.
 
 package oracle
 
@@ -22,10 +21,10 @@ import (
 type rmanClient struct {
 	target  filewise.Target
 	program string
-	connect string // a line with the password
+	connect string // a CONNECT line, which contains the password
 }
 
-// newRMAN finds RMAN and describes how it connects.
+// newRMAN finds RMAN, and prepares how RMAN connects.
 func newRMAN(t filewise.Target) (*rmanClient, error) {
 	program, err := find(t.ServerBin)
 	if err != nil {
@@ -35,7 +34,7 @@ func newRMAN(t filewise.Target) (*rmanClient, error) {
 	return &rmanClient{t, program, connect}, err
 }
 
-// find looks where the user points, in the Oracle home, and on the path.
+// find searches the user's directory, the Oracle home, and PATH.
 func find(bin string) (string, error) {
 	places := []string{filepath.Join(bin, "rman")}
 	if bin == "" {
@@ -51,7 +50,7 @@ func find(bin string) (string, error) {
 		filewise.ErrUnsupported)
 }
 
-// connecting is RMAN's CONNECT of an address.
+// connecting returns RMAN's CONNECT line for an address.
 func connecting(a filewise.Address) (string, error) {
 	service, password := strings.Trim(a.Path, "/"), a.Password.Reveal()
 	if len(a.Options) > 0 || a.Host == "" || service == "" || password == "" ||
@@ -67,13 +66,13 @@ func connecting(a filewise.Address) (string, error) {
 	return fmt.Sprintf(`CONNECT TARGET "%s/%s@//%s:%d/%s AS SYSBACKUP";`, a.User, password, a.Host, port, service), nil
 }
 
-// run has RMAN execute lines; an error shows what it printed.
+// run has RMAN execute lines. An error contains what RMAN printed.
 func (c *rmanClient) run(ctx context.Context, dir string, lines []string) error {
 	env := []string{"ORACLE_HOME=" + filepath.Dir(filepath.Dir(c.program)), "NLS_LANG=AMERICAN_AMERICA.AL32UTF8"}
 	text := strings.Join(append(append([]string{c.connect}, lines...), "EXIT;"), "\n") + "\n"
 	err := userbackup.Feed(ctx, c.target, dir, text, env, []string{c.program})
 	said, unread := os.ReadFile(filepath.Join(dir, filepath.Base(c.program)+".log"))
-	if _, stack, failed := bytes.Cut(said, []byte("RMAN-00569:")); failed { // its exit code reports nothing of what it reads line by line
+	if _, stack, failed := bytes.Cut(said, []byte("RMAN-00569:")); failed { // the exit code does not cover lines that RMAN reads one by one
 		err = errors.Join(err, fmt.Errorf("RMAN: %s", bytes.TrimSpace(stack)))
 	}
 	if err == nil && (unread != nil || !bytes.Contains(said, []byte("Recovery Manager complete."))) {
@@ -98,50 +97,49 @@ func rmanExplain(err error) error {
 	return err
 }
 
-// Try connects and does nothing.
+// Try connects and does nothing else.
 func (c *rmanClient) Try(ctx context.Context, dir string) error { return c.run(ctx, dir, nil) }
 
-// Tool makes the backups of a layout.
+// Tool returns the tool that makes the backups of a layout.
 func (c *rmanClient) Tool(l filewise.Layout) userbackup.Tool { return &tool{client: c, layout: l} }
 
 type tool struct {
 	client *rmanClient
 	layout filewise.Layout
-	tag    string // of the backup that RMAN has recorded. Empty means none
+	tag    string // tag of the backup that RMAN has recorded; "" if none
 }
 
-// Dump makes a backup under a tag of Filewise's.
+// Dump makes a backup under one of Filewise's tags.
 func (o *tool) Dump(ctx context.Context, to string) error {
 	if err := os.MkdirAll(to, 0o770); err != nil {
 		return err
 	}
 	o.tag = strings.ToUpper(mark.NewName())
-	// The server's processes write it.
+	// The server's processes write the backup.
 	return o.client.run(ctx, filepath.Dir(to), backup(o.client.target, o.layout, userbackup.Real(to), o.tag))
 }
 
-// Read reads all blocks and keeps none.
+// Read reads all blocks and stores none.
 func (o *tool) Read(ctx context.Context) error {
 	return o.client.run(ctx, userbackup.Volume(o.client.target, o.layout).Dir, validate(o.client.target, o.layout))
 }
 
-// Fill reads the backup as a restore would, and checks each block: a restore would overwrite
-// the user's database.
+// Fill reads the backup as a restore would, and checks each block. A real restore would overwrite the user's database.
 func (o *tool) Fill(ctx context.Context, from string) error {
 	return o.client.run(ctx, filepath.Dir(from), rmanTried(o.layout, o.tag))
 }
 
-// Compare: RMAN has compared the checksums of blocks.
+// Compare does nothing, because RMAN has compared the blocks' checksums.
 func (*tool) Compare(context.Context) error { return nil }
 
-// Drop has RMAN forget the backup of its tag, whose files go, so that no restore of the user's
-// looks for it and no retention counts it.
+// Drop removes RMAN's record of the backup, whose files are removed. So no later restore of the user's looks for them,
+// and no retention policy counts them.
 func (o *tool) Drop(ctx context.Context) error {
 	if o.tag == "" {
 		return nil
 	}
 	err := o.client.run(ctx, userbackup.Volume(o.client.target, o.layout).Dir, forget(o.tag))
-	if err == nil || strings.Contains(err.Error(), "RMAN-06168") { // a backup that failed has left nothing
+	if err == nil || strings.Contains(err.Error(), "RMAN-06168") { // a failed backup has left nothing
 		o.tag = ""
 		return nil
 	}

@@ -7,14 +7,14 @@ import (
 	"filewise/internal/mark"
 )
 
-// Script describes what a build would create and execute. It connects to nothing, so it
-// has blocks of the usual size, and a name that stands for the build's.
+// Script describes what a build would create and execute. It does not connect, so it assumes the usual block size, and
+// shows a stand-in for the build's name.
 func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
 	if t.Database != "" {
 		return rmanScript(t, l, p)
 	}
 	p.Phases = slices.Clone(p.Phases)
-	p.Phases[0].Args = nil // the long text that payloads are cut from, of random letters
+	p.Phases[0].Args = nil // the long random text from which payloads are cut is not needed
 	d, err := newDesign(t, l, p, planNames(l.Indexes == filewise.IndexesApart), usualBlock)
 	if err != nil {
 		return filewise.Script{}, err
@@ -28,5 +28,5 @@ func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	return s, err
 }
 
-// planMark stands in plans for the mark.
+// planMark is shown in plans for the mark.
 const planMark = "(Filewise's mark of " + mark.PlanName + ")"

@@ -16,7 +16,7 @@ import (
 	"filewise/internal/mark"
 )
 
-// server is an opened database: a pluggable one, or one of before them.
+// server is an opened database: a pluggable one, or one without containers.
 type server struct {
 	target  filewise.Target
 	config  *config
@@ -30,26 +30,26 @@ type server struct {
 	first   firstCopy
 	taken   taken
 
-	slowFree atomic.Bool // DBA_FREE_SPACE took too long; see freeBlocks
+	slowFree atomic.Bool // reading DBA_FREE_SPACE took too long; see freeBlocks
 }
 
 // about holds what a server reports about itself.
 type about struct {
 	version   string
-	full      string // with the release update. Empty means before 18
+	full      string // with the release update; "" before 18
 	product   string // with the edition
 	release   [2]int
 	account   string
-	container string // of a CDB. Empty means none
+	container string // of a CDB; "" if there is none
 	host      string
 	service   string
 	block     int64
-	// of a database of several instances: the one that Filewise works on. If 0, there is one
+	// instance is the one on which Filewise works, if the database has several; else 0.
 	instance     int64
 	instanceName string
 }
 
-// Open connects and looks at version, container and rights. It reads only.
+// Open connects, and reads version, container and rights. It changes nothing.
 func (e Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
 	if t.Database != "" {
 		return e.openOwn(ctx, t)
@@ -71,7 +71,7 @@ func open(ctx context.Context, t filewise.Target) (*server, error) {
 	return s, nil
 }
 
-// learn reads the server's identity and the account's.
+// learn reads what the server and the account are.
 func (s *server) learn(ctx context.Context, c client) (err error) {
 	if s.about, err = learn(ctx, c); err != nil {
 		return err
@@ -96,8 +96,8 @@ func (s *server) learn(ctx context.Context, c client) (err error) {
 	return nil
 }
 
-// pin has all connections go to the instance of the first, if the database has
-// several: sessions, waits and locks are looked up in views of one instance.
+// pin directs all connections to the first connection's instance if the database has several. Sessions, waits and locks
+// are read from views of one instance.
 func (s *server) pin(ctx context.Context, c client) error {
 	if s.missing["V_$PARAMETER"] {
 		return nil
@@ -152,7 +152,7 @@ func learn(ctx context.Context, c client) (a about, err error) {
 	a.account, a.container, a.host, a.service = text(r[0]), text(r[2]), text(r[5]), text(r[6])
 	a.instance, _ = number(r[7])
 	a.instanceName = text(r[8])
-	if text(r[3]) == "" { // CDB_NAME: not a container database
+	if text(r[3]) == "" { // CDB_NAME is empty: not a container database
 		a.container = ""
 	}
 	return a, a.refuse(text(r[1]))
@@ -176,7 +176,7 @@ func (a about) refuse(schema string) error {
 	return nil
 }
 
-// releaseOf reads the first two numbers of "19.0.0.0.0".
+// releaseOf returns the first two numbers of "19.0.0.0.0".
 func releaseOf(version string) (r [2]int, err error) {
 	parts := strings.SplitN(version, ".", 3)
 	if len(parts) < 2 {
@@ -190,7 +190,7 @@ func releaseOf(version string) (r [2]int, err error) {
 	return r, nil
 }
 
-// missingRights lists every privilege and view that the account does not have.
+// missingRights returns every privilege and view that the account lacks.
 func missingRights(ctx context.Context, c client) (map[string]bool, error) {
 	missing := map[string]bool{}
 	for _, p := range privileges {
@@ -229,12 +229,13 @@ func loops(p filewise.Program) bool {
 	case p.Custom != nil:
 		return userSQL(planNames(false), p.Custom).Creates("PROCEDURE")
 	case len(p.Phases) == 0:
-		return true // not known
+		return true // unknown, so assumed
 	}
 	return len((&design{program: p}).programSections()) > 0
 }
 
-// lacking returns the first right without which nothing can be run, or no program with loops on the server, as its GRANT.
+// lacking returns the GRANT of the first missing right without which nothing can run. If loops is true, that includes
+// rights for programs with loops on the server.
 func (s *server) lacking(loops bool) string {
 	for _, p := range privileges {
 		if s.missing[p.Name] && (loops || p.Name != createProcedure) {
@@ -279,7 +280,7 @@ func (s *server) readable(name string) error {
 	return nil
 }
 
-// dropPatience bounds the removal of what a failed build has left.
+// dropPatience limits the removal of what a failed build has left.
 const dropPatience = 10 * time.Minute
 
 // Build creates the tablespaces, files, tables and programs of a layout.
@@ -317,7 +318,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	return b.database(), nil
 }
 
-// connection returns one of its own that announces what it is for.
+// connection opens a connection that announces its purpose.
 func (p *pool) connection(ctx context.Context, action, info string) (held, error) {
 	h, err := p.plain(ctx)
 	if err != nil {
@@ -329,7 +330,7 @@ func (p *pool) connection(ctx context.Context, action, info string) (held, error
 	return h, nil
 }
 
-// plain returns a connection of its own that does not describe what it is for.
+// plain opens a connection that announces no purpose.
 func (p *pool) plain(ctx context.Context) (held, error) {
 	conn, err := p.lasting.Conn(ctx)
 	if err != nil {
@@ -347,11 +348,10 @@ func (p *pool) plain(ctx context.Context) (held, error) {
 	return held{client: p.on(conn), often: often, begin: begin, close: end}, nil
 }
 
-// module holds what Filewise's sessions call themselves in v$session.
+// module is the module name of Filewise's sessions in v$session.
 const module = "Filewise"
 
-// announce describes what a session is for: the name of a build, or measuring. Module,
-// action and client_info have 64 bytes.
+// announce sets a session's purpose: the name of a build, or measuring. Module, action and client_info have 64 bytes.
 func announce(ctx context.Context, c client, action, info string) error {
 	if len(info) > 60 {
 		info = strings.ToValidUTF8(info[:60], "")
@@ -359,7 +359,7 @@ func announce(ctx context.Context, c client, action, info string) error {
 	return exec(ctx, c, "announce", nil, module, action, info)
 }
 
-// Close drops what was built and not dropped, and ends the connections.
+// Close drops the builds that are not dropped yet, and closes the connections.
 func (s *server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), dropPatience)
 	defer cancel()
@@ -367,7 +367,8 @@ func (s *server) Close() error {
 	return errors.Join(err, s.taken.remove(ctx, s.control), s.pool.close())
 }
 
-// markText returns the mark of a tablespace: a mark of custom SQL can hold what the server named.
+// markText returns the mark of a tablespace. If the mark is for custom SQL, the tablespace can contain objects that the
+// server named.
 func (d *design) markText(name string) (string, error) {
 	return mark.NewText(name, d.isCustom())
 }

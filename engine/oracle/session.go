@@ -12,8 +12,8 @@ import (
 	"filewise/engine/internal/session"
 )
 
-// Connect opens a worker's connection for a phase of the program. One that
-// connects for each statement has none yet.
+// Connect opens a worker's connection for a phase of the program. If each statement connects by itself, Connect opens
+// none.
 func (b *build) Connect(ctx context.Context, phase, worker int) (filewise.Session, error) {
 	machine, err := session.New(b.design.program, phase, worker)
 	if err != nil {
@@ -39,22 +39,22 @@ func (b *build) Connect(ctx context.Context, phase, worker int) (filewise.Sessio
 	return s, nil
 }
 
-// connection is one connection of the workload: it calls the procedure that loops on
-// the server, or sends statements and blocks of its own.
+// connection is one of the workload's connections. It calls the procedure that loops on the server, or sends statements
+// and blocks.
 type connection struct {
 	*session.Session
 	build       *build
-	held        held   // without a client: each statement has one of its own
+	held        held   // without a client if each statement connects by itself
 	control     client // to look up what is committed
 	sid, serial int64
 	statements  []statement // by type of operation
-	look        statement   // whether an operation is committed
+	look        statement   // a query whether an operation is committed
 	churn       []statement
 	answers     [3]int64
 	values      []any
 }
 
-// render renders what the phase executes, and has the machine work on this connection.
+// render renders the phase's statements, and sets the session's functions to work on this connection.
 func (s *connection) render() (err error) {
 	d := s.build.design
 	t := d.tableOf(s.Worker)
@@ -87,7 +87,7 @@ func (s *connection) join() {
 		Rollback:    func(ctx context.Context) error { return exec(ctx, s.held, "rollback", nil) },
 		Kill:        func(context.Context) error { return s.release() },
 		Alive:       s.alive,
-		Explain:     func(err error) error { return err }, // by the client
+		Explain:     func(err error) error { return err }, // the client has explained it
 		Release:     s.release,
 	}
 	if s.Phase.Client {
@@ -97,7 +97,7 @@ func (s *connection) join() {
 	}
 }
 
-// identify reads which of the server's sessions this is.
+// identify reads the session's identity on the server.
 func (s *connection) identify(ctx context.Context) error {
 	r, err := row(ctx, s.held, 3, "this-session")
 	if err != nil {
@@ -121,15 +121,14 @@ func (s *connection) identify(ctx context.Context) error {
 	return nil
 }
 
-// loop has the server do operations in one call. When the context ends, the driver
-// reports the server to stop.
+// loop has the server execute operations in one call. If the context ends, the driver tells the server to stop.
 func (s *connection) loop(ctx context.Context, first, n int64) error {
 	call := s.statements[0]
 	call.args = []any{s.Worker, first, n}
 	return s.held.often.exec(ctx, call)
 }
 
-// send executes one operation, after a table is created and dropped.
+// send executes one operation, after it has created and dropped a table if the program does that.
 func (s *connection) send(ctx context.Context, i int64) error {
 	if err := s.createAndDrop(ctx); err != nil {
 		return fmt.Errorf("churn: %w", err)
@@ -139,15 +138,15 @@ func (s *connection) send(ctx context.Context, i int64) error {
 	if !s.Phase.PerStatement {
 		return s.execute(ctx, s.held.often, what)
 	}
-	conn, err := s.build.server.pool.plain(ctx) // that it is opened and closed belongs to the operation
+	conn, err := s.build.server.pool.plain(ctx) // connecting and closing are part of the operation
 	if err != nil {
 		return err
 	}
 	return errors.Join(s.execute(ctx, conn, what), conn.close())
 }
 
-// createAndDrop creates a table and drops it. One that an interrupted operation has left, whose
-// name is the connection's own, goes first.
+// createAndDrop creates a table and drops it. The table's name is the connection's own. If an interrupted operation has
+// left the table, it is dropped first.
 func (s *connection) createAndDrop(ctx context.Context) error {
 	for i, c := range s.churn {
 		err := s.held.exec(ctx, c)
@@ -163,10 +162,10 @@ func (s *connection) createAndDrop(ctx context.Context) error {
 	return nil
 }
 
-// mostBinds is the most that a statement of a workload has.
+// mostBinds is the most bind variables of a workload's statement.
 const mostBinds = 12
 
-// arguments returns the arguments of the operation, and places for what the server returns.
+// arguments returns the arguments of operation i, and variables for what the server returns.
 func (s *connection) arguments(text string, i int64) []any {
 	s.values = s.Phase.Args.Args(s.values[:0], s.Worker, i)
 	given := len(s.values)
@@ -176,7 +175,7 @@ func (s *connection) arguments(text string, i int64) []any {
 	return s.values
 }
 
-// execute executes a block or a query, whose rows are read to the end.
+// execute executes a block or a query, and reads all of its rows.
 func (s *connection) execute(ctx context.Context, on client, what statement) error {
 	if !strings.HasPrefix(what.text, "SELECT") && !strings.Contains(what.text, "\nSELECT") {
 		return on.exec(ctx, what)
@@ -188,7 +187,7 @@ func (s *connection) execute(ctx context.Context, on client, what statement) err
 	return err
 }
 
-// committed looks an operation up by as many of its arguments as identify it.
+// committed looks an operation up by those of its arguments that identify it.
 func (s *connection) committed(ctx context.Context, args []any) (bool, error) {
 	look := s.look
 	look.args = args[:operations.Parameters(look.text, ":", len(args))]
@@ -203,8 +202,8 @@ func (s *connection) committed(ctx context.Context, args []any) (bool, error) {
 	return n > 0, nil
 }
 
-// alive reports whether the server has the session still: if the connection is broken,
-// it ends the session as soon as it notices.
+// alive reports whether the server still has the session. If the connection is broken, the server ends the session as
+// soon as it notices.
 func (s *connection) alive(ctx context.Context) (bool, error) {
 	n, ok, err := count(ctx, s.control, "alive", nil, s.sid, s.serial)
 	return !ok || n != 0, err
@@ -213,7 +212,7 @@ func (s *connection) alive(ctx context.Context) (bool, error) {
 // release ends the connection.
 func (s *connection) release() error {
 	if s.held.close != nil {
-		_ = s.held.close() // a broken one may complain; it is gone either way
+		_ = s.held.close() // closing a broken connection can fail, but it is gone either way
 	}
 	return nil
 }

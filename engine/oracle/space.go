@@ -6,13 +6,12 @@ import (
 	"filewise"
 )
 
-// How much room tables and indexes take, and in which files: a model of what the server
-// does with EXTENT MANAGEMENT LOCAL (Oracle Database Concepts, "Logical Storage
-// Structures"), for plans and for the sizes of files. A segment takes extents from the
-// tablespace's files in turns; with AUTOALLOCATE its first 16 come from one file.
+// This model predicts how much space tables and indexes take, and in which files, for plans and for the sizes of files.
+// It follows what the server does with EXTENT MANAGEMENT LOCAL (Oracle Database Concepts, "Logical Storage
+// Structures"). A segment takes extents from the tablespace's files in turns. With AUTOALLOCATE its first 16 extents
+// come from one file.
 
-// header counts what a datafile holds of its own: its first 128 blocks of 8 KiB; a file that
-// is smaller has 8 blocks.
+// header is the size of a datafile's own part: its first 128 blocks of 8 KiB. A smaller file uses 8 blocks.
 const header = mib
 
 func headerOf(bytes, block int64) int64 {
@@ -22,10 +21,10 @@ func headerOf(bytes, block int64) int64 {
 	return header
 }
 
-// firstTogether is the number of AUTOALLOCATE's least extents, which lie in one file.
+// firstTogether is how many of AUTOALLOCATE's smallest extents lie in one file.
 const firstTogether = 16
 
-// extent returns the size of a segment's extent i; uniform 0: AUTOALLOCATE.
+// extent returns the size of a segment's extent i. If uniform is 0, AUTOALLOCATE decides.
 func extent(i int, uniform int64) int64 {
 	switch {
 	case uniform > 0:
@@ -46,15 +45,15 @@ type segment struct {
 	bytes int64
 }
 
-// filling holds what the segments of a tablespace come to.
+// filling describes how the segments of a tablespace fill its files.
 type filling struct {
-	used    []int64 // by file
+	used    []int64 // for each file
 	touched int     // files with rows of a table
-	beyond  int64   // bytes for which the files had no room
+	beyond  int64   // bytes for which the files had no space
 }
 
-// fill puts segments that grow side by side into files with so much room each. All begin
-// in the first file, which is the least that they can touch.
+// fill puts segments that grow side by side into files with so much space each. All segments begin in the first file,
+// so that they touch as few files as possible.
 func fill(room []int64, segments []segment, uniform int64) filling {
 	f := filling{used: make([]int64, len(room))}
 	rows := make([]bool, len(room))
@@ -88,7 +87,7 @@ func fill(room []int64, segments []segment, uniform int64) filling {
 	return f
 }
 
-// next returns the first file from one on that has room for an extent.
+// next returns the first file, beginning with from, that has space for an extent.
 func (f *filling) next(room []int64, from int, size int64) (i int, fits bool) {
 	for n := range room {
 		i = (from + n) % len(room)
@@ -99,25 +98,24 @@ func (f *filling) next(room []int64, from int, size int64) (i int, fits bool) {
 	return from, false
 }
 
-// freed returns the part of a block that rows are put into: what its header and PCTFREE leave.
+// freed returns how many bytes of a block can hold rows: without its header and PCTFREE.
 func (d *design) freed() int64 { return (d.block - 192) * (100 - d.pctFree()) / 100 }
 
-// bytesOf returns the room of rows of so many bytes and columns, with their headers. A row
-// lies in one block, which has one at least.
+// bytesOf returns the space of rows with so many bytes and columns, headers included. A row lies in one block, and a
+// block holds at least one row.
 func (d *design) bytesOf(rows, rowBytes, columns int64) int64 {
 	perBlock := max(d.freed()/(rowBytes+columns+5), 1)
-	const maps = 3 // blocks of a segment for its header and its maps of free space, and one more of each 64
+	const maps = 3 // blocks of a segment for its header and its free space maps; one more for each 64
 	blocks := (rows + perBlock - 1) / perBlock
 	return (blocks + maps + blocks/64) * d.block
 }
 
-// indexed returns the room of an index: entries with their rowids in blocks that are three
-// quarters full.
+// indexed returns the space of an index: entries with their rowids, in blocks that are three quarters full.
 func (d *design) indexed(rows, keyBytes int64) int64 {
 	return rows*(keyBytes+14)*4/3 + 3*d.block
 }
 
-// segments returns the work's tables, and its indexes. None means how much it does is not known.
+// segments returns the work's tables and indexes, or none if the amount of work is not known.
 func (d *design) segments() (tables, indexes []segment) {
 	p := d.program
 	for _, t := range p.Tables {
@@ -143,7 +141,7 @@ func (d *design) segments() (tables, indexes []segment) {
 	return tables, indexes
 }
 
-// inData returns the segments of the data's tablespace, the marker's among them.
+// inData returns the segments in the data tablespace, the marker table's included.
 func (d *design) inData() []segment {
 	all, indexes := d.segments()
 	if !d.apart() {
@@ -160,7 +158,7 @@ func (d *design) predict(files []datafile) filling {
 			room[i] = f.bytes - headerOf(f.bytes, d.block)
 		}
 	}
-	if len(files) > 0 && !files[0].full { // each grows when it is its turn
+	if len(files) > 0 && !files[0].full { // the files grow in turn
 		for i, f := range files {
 			room[i] = f.max
 		}
@@ -168,7 +166,7 @@ func (d *design) predict(files []datafile) filling {
 	return fill(room, d.inData(), d.uniform())
 }
 
-// fit makes preallocated files as large as the work takes, if that is known.
+// fit makes preallocated files as large as the work needs, if that is known.
 func (d *design) fit(files []datafile) {
 	work, _ := d.segments()
 	if len(work) == 0 || len(files) == 0 || !files[0].full || d.layout.AddedLater != "" {
@@ -216,18 +214,17 @@ func (d *design) reach() {
 		"too few", touched, filewise.FilesName(len(d.files)))
 }
 
-// spread reports whether the few rows of single-row work are to lie in all files: in small
-// extents that are taken from the files in turns from the first, and few to a block. As
-// published, they lie as the server would have them.
+// spread reports whether the few rows of single-row work are to lie in all files. They then lie in small extents, taken
+// from the files in turns from the first on, with few rows per block. As published, the server places them.
 func (d *design) spread() bool { return d.program.SQL() == "dml" && !d.published() }
 
-// published reports whether single-row work is as the article had it on Oracle.
+// published reports whether single-row work runs as in the article on Oracle.
 func (d *design) published() bool {
 	published, _ := d.program.Vars()["Published"].(bool)
 	return published && d.program.SQL() == "dml"
 }
 
-// asPublished has files that grow without a step, and commits that do not wait.
+// asPublished sets files that grow without a step, and commits that do not wait.
 func (d *design) asPublished() {
 	if !d.published() {
 		return
@@ -241,7 +238,7 @@ func (d *design) asPublished() {
 		"statement in the shared pool; COMMIT in a loop on the server does not wait for the log")
 }
 
-// uniform returns the size of all extents, 5 blocks at least. 0 means AUTOALLOCATE.
+// uniform returns the size of all extents, at least 5 blocks. 0 means AUTOALLOCATE.
 func (d *design) uniform() int64 {
 	if !d.spread() {
 		return 0
@@ -249,7 +246,7 @@ func (d *design) uniform() int64 {
 	return roundUp(5 * d.block)
 }
 
-// pctFree returns the part of a table's blocks, in percent, that inserts leave free.
+// pctFree returns how much of a table's blocks inserts leave free, in percent.
 func (d *design) pctFree() int64 {
 	if d.spread() {
 		return 95

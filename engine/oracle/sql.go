@@ -19,7 +19,7 @@ import (
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-// The SQL files: what is queried from the server, and the others by workload.
+// The SQL files: queries to the server, and one file for each workload.
 var (
 	templateFuncs = template.FuncMap{"ident": dialect.Ident, "longer": dialect.Name, "literal": dialect.Literal, "among": among,
 		"bind": func(i int) int { return i + 1 }}
@@ -49,8 +49,7 @@ func among(names ...string) (string, error) {
 // vars are the variables of a section.
 type vars map[string]any
 
-// ask renders a section of server.sql that is one statement. That it cannot be
-// rendered is a name or text that cannot be quoted.
+// ask renders a section of server.sql that is one statement. It fails if a name or text cannot be quoted.
 func ask(section string, v vars, args ...any) (statement, error) {
 	return askOf(serverSQL, section, v, args...)
 }
@@ -69,7 +68,7 @@ func statementsOf(section string, texts []string) []statement {
 	return filewise.Each(texts, func(t string) statement { return statement{section: section, text: t} })
 }
 
-// exec and rows render a section of server.sql and execute it.
+// exec renders a section of server.sql and executes it.
 func exec(ctx context.Context, c client, section string, v vars, args ...any) error {
 	s, err := ask(section, v, args...)
 	if err != nil {
@@ -97,11 +96,10 @@ func rowsOf(ctx context.Context, c client, f *sqlfile.File, columns int, section
 	return all, err
 }
 
-// grantable are the views of a statement that an account reads by a right of its own.
+// grantable matches the views in a statement for which an account needs a separate right.
 var grantable = regexp.MustCompile(`(?i)\bsys\.(dba_\w+|v_\$\w+)`)
 
-// statements renders a section of the workload for one table; sections for all
-// tables range over .Tables themselves.
+// statements renders a section of the workload for one table. Sections for all tables range over .Tables themselves.
 func (d *design) statements(section string, t table) ([]statement, error) {
 	return d.statementsWith(section, t, nil)
 }
@@ -109,7 +107,7 @@ func (d *design) statements(section string, t table) ([]statement, error) {
 func (d *design) statementsWith(section string, t table, more vars) ([]statement, error) {
 	v := d.objectVars()
 	v["Tables"], v["TableName"], v["Procedure"], v["Package"], v["Commit"] = d.tables, t.Name, t.Procedure, d.names.Package, d.commit
-	// ORA-04000: in sum not more than 100.
+	// ORA-04000: the sum must not exceed 100.
 	v["PctFree"], v["PctUsed"] = d.pctFree(), min(40, 100-d.pctFree())
 	v["Connections"] = 1 // of a phase that loops on the server
 	if d.program.Appends() {
@@ -121,7 +119,7 @@ func (d *design) statementsWith(section string, t table, more vars) ([]statement
 	return statementsOf(section, texts), err
 }
 
-// addPool adds what payloads are cut from.
+// addPool adds the text from which payloads are cut.
 func (d *design) addPool(v vars) {
 	v["PieceSpan"] = pieceSpan
 	pool := ""
@@ -131,7 +129,7 @@ func (d *design) addPool(v vars) {
 	v["Pieces"] = pieces(pool, int(d.program.First().OpBytes))
 }
 
-// statement renders a section that is one statement.
+// statement renders a section that consists of one statement.
 func (d *design) statement(section string, t table, args ...any) (statement, error) {
 	all, err := d.statements(section, t)
 	if err == nil && len(all) != 1 {
@@ -144,15 +142,15 @@ func (d *design) statement(section string, t table, args ...any) (statement, err
 	return all[0], nil
 }
 
-// The text that payloads are cut from lies in pieces: a VARCHAR2 of PL/SQL holds
-// 32,767 bytes, and pieceSpan + maxRow is less. A line of source holds 4,000.
+// The text from which payloads are cut is divided into pieces. A VARCHAR2 of PL/SQL holds 32,767 bytes, more than
+// pieceSpan + maxRow. A line of source holds 4,000.
 const (
 	pieceSpan = 28 << 10
 	lineBytes = 3500
 )
 
-// pieces returns the expressions of the pool's pieces. Piece k begins at k × pieceSpan
-// and overlaps the next one by a row's length.
+// pieces returns the expressions of the pool's pieces. Piece k begins at k × pieceSpan and overlaps the next piece by a
+// row's length.
 func pieces(pool string, row int) []string {
 	var all []string
 	for from := 0; from == 0 || from < len(pool)-row; from += pieceSpan {
@@ -162,7 +160,7 @@ func pieces(pool string, row int) []string {
 			n := min(lineBytes, len(piece))
 			quoted, err := dialect.Literal(piece[:n])
 			if err != nil {
-				quoted = "NULL" // not of the generator's alphabet: the check would find it
+				quoted = "NULL" // not in the generator's alphabet; the check would find it
 			}
 			lines, piece = append(lines, quoted), piece[n:]
 		}

@@ -9,15 +9,14 @@ import (
 	"filewise/engine/internal/script"
 )
 
-// Where steps are done: what alters a tablespace, or what is in it, only after its mark
-// was read.
+// Places of steps. A step that alters a tablespace or its contents is done only after the mark was read.
 const (
 	onServer     = "server"
 	inTablespace = "tablespace "
 )
 
-// steps returns what a trial does: plans print them, and builds execute them. mark returns what
-// a tablespace is marked with.
+// steps returns a trial's steps. Plans print them, and builds execute them. mark returns the text with which a
+// tablespace is marked.
 func (d *design) steps(mark func(tablespace string) (string, error)) (script.Steps, error) {
 	w := script.NewWriter(onServer, func(section string) ([]string, error) {
 		all, err := d.statements(section, d.tableOf(0))
@@ -72,8 +71,7 @@ func (s stepper) server(stage, on, section string, v vars) {
 	s.rendered(stage, on, all, err)
 }
 
-// files adds the tablespaces, each marked before anything else is put into it, and
-// their files.
+// files adds the tablespaces, each marked before anything else is put into it, and their files.
 func (s stepper) files(mark func(tablespace string) (string, error)) {
 	d := s.d
 	for _, f := range append([]datafile{d.files[0]}, d.index...) {
@@ -106,7 +104,7 @@ func (d *design) createVars(f datafile) (vars, error) {
 	return vars{"Type": kind, "Tablespace": f.tablespace, "File": clause, "Uniform": d.uniform() / kib}, err
 }
 
-// program adds tables, and what works on them.
+// program adds the tables, and the procedures that work on them.
 func (s stepper) program() {
 	d := s.d
 	all, err := d.createdTables()
@@ -118,7 +116,7 @@ func (s stepper) program() {
 	}
 }
 
-// load adds the load of each table, with the mark of its batch.
+// load adds the load of each table, with the record of its batches.
 func (s stepper) load() {
 	d := s.d
 	if len(d.objects.loaded) == 0 {
@@ -134,7 +132,8 @@ func (s stepper) load() {
 	s.rendered(filewise.StageLoad, inTablespace+d.names.Tablespace, all, err)
 }
 
-// made stores the sum of the definitions, which plans do not have yet. Custom SQL makes what it needs.
+// made adds storing the sum of the definitions, which plans do not know yet. Custom SQL is left out, because it can
+// make anything.
 func (s stepper) made() {
 	d, stage := s.d, filewise.StageBuild
 	if len(d.objects.loaded) > 0 {
@@ -147,8 +146,7 @@ func (s stepper) made() {
 
 const sumLater = "the sum of all definitions"
 
-// extend adds the files that are added later. A rebuild moves every table, for which
-// its space is needed twice for a while.
+// extend adds the files that are added later. A rebuild moves every table, which needs its space twice for a while.
 func (s stepper) extend() {
 	d := s.d
 	s.add(filewise.StageExtend, d.files[len(d.atFirst()):])
@@ -157,7 +155,7 @@ func (s stepper) extend() {
 	}
 }
 
-// settle adds what writes everything that was changed to the files.
+// settle adds the statements that write all changes to the files.
 func (s stepper) settle(stage string) {
 	if stage == filewise.StageDrain && s.d.program.ReadOnly {
 		return
@@ -186,9 +184,8 @@ func (s stepper) work() {
 	s.Work(p, nil)
 }
 
-// churnOf returns the statements of a worker's table that is created and dropped before
-// each operation. Its name is the worker's own: the server would take no longer one for
-// each transaction.
+// churnOf returns the statements of a worker's table that is created and dropped before each operation. The name is
+// fixed per worker, because the server allows no name long enough to differ for each transaction.
 func (d *design) churnOf(worker int) ([]statement, error) {
 	all, err := d.statementsWith("churn", table{}, vars{"ChurnTable": d.names.Tablespace + suffix(churnLetters, worker)})
 	if err == nil && len(all) != 3 {
@@ -197,7 +194,7 @@ func (d *design) churnOf(worker int) ([]statement, error) {
 	return all, err
 }
 
-// drop adds the end of a build: what it drops it finds on the server.
+// drop adds the end of a build. The server is asked what to drop.
 func (s stepper) drop() {
 	d, o := s.d, s.d.objects
 	if d.isCopy() {
@@ -227,7 +224,7 @@ func (s stepper) drop() {
 		names = append(names, t.Name)
 	}
 	slices.Sort(names)
-	for _, name := range slices.Backward(names) { // of foreign keys the child before its parent
+	for _, name := range slices.Backward(names) { // with foreign keys, the child before its parent
 		s.server(filewise.StageDrop, onServer, "drop-table", vars{"Name": name})
 	}
 	for _, name := range slices.Backward(d.tablespaces()) {

@@ -8,20 +8,20 @@ import (
 	"filewise"
 )
 
-// dumpTable is one of a copy, with what is hashed of its rows: columns, and the lengths of LOBs.
+// dumpTable is a table of a copy, and what is hashed of its rows: columns, and the lengths of LOBs.
 type dumpTable struct {
 	Name   string
 	Hashed []string
 }
 
-// mostHashed sets how many columns are hashed: their hashes of 32 letters are one text of 4,000.
+// mostHashed limits how many columns are hashed. Their hashes of 32 letters form one text of at most 4,000.
 const mostHashed = 120
 
-// hashed are types that STANDARD_HASH takes (SQL Language Reference), as far as they are of one
-// word. Of others, such as LONG, XMLTYPE and users' types, rows alone are counted.
+// hashed lists single-word types that STANDARD_HASH accepts (SQL Language Reference). Of columns with other types, such
+// as LONG, XMLTYPE and users' types, only rows are counted.
 var hashed = []string{"CHAR", "NCHAR", "VARCHAR2", "NVARCHAR2", "NUMBER", "FLOAT", "BINARY_FLOAT", "BINARY_DOUBLE", "DATE", "RAW", "ROWID"}
 
-// dumpTables returns the tables of rows of table, column and type, in that order. quote quotes a name.
+// dumpTables returns the tables in rows of table, column and type, in the rows' order. quote quotes a name.
 func dumpTables(rows [][3]string, quote func(string) (string, error)) ([]dumpTable, error) {
 	var all []dumpTable
 	for _, r := range rows {
@@ -44,7 +44,7 @@ func dumpTables(rows [][3]string, quote func(string) (string, error)) ([]dumpTab
 	return all, nil
 }
 
-// same compares the rows and sums of two copies by table.
+// same compares the numbers of rows and the sums of two copies, by table.
 func same(first, second map[string]string) error {
 	for _, t := range slices.Sorted(maps.Keys(first)) {
 		if second[t] != first[t] {

@@ -10,7 +10,7 @@ import (
 	"filewise/engine/internal/userbackup"
 )
 
-// rmanOptions are RMAN's for a layout; its channels are the layout's files.
+// rmanOptions lists RMAN's options for a layout. The layout's backup files are its channels.
 var rmanOptions = []filewise.BackupOption{
 	{Name: "compress", Words: "no, as usual, or basic, which needs no licence", Check: filewise.OneOf("no", "basic")},
 	{Name: "section", Words: "MiB of a datafile that a channel takes at a time, 16 to 1048576, or 0: whole files",
@@ -33,7 +33,7 @@ const (
 	channelBytes = 64 << 20 // buffers for reading and writing ("Tuning RMAN Performance")
 )
 
-// rmanCheck refuses what no backup can be.
+// rmanCheck refuses backups that cannot be made.
 func rmanCheck(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	if len(t.Volumes) == 0 {
 		return filewise.Errorf(filewise.CodeUsage, "name a directory with --volume NAME=DIR", "there is no volume for the backups")
@@ -47,7 +47,7 @@ func rmanCheck(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	return userbackup.Check(t, l, p, rmanOptions, mostChannels, channelBytes)
 }
 
-// arms are the values that are worth comparing.
+// arms lists the option values that are worth comparing.
 var arms = []string{"compress=no,basic", "section=0,512", "filesperset=4,1"}
 
 // rmanBlock returns a RUN block with a layout's channels.
@@ -73,17 +73,17 @@ func rmanParts(l filewise.Layout) (kind, clauses string) {
 	return kind, clauses
 }
 
-// backup returns the lines of a full backup, which is no part of an incremental strategy.
+// backup returns the lines of a full backup that is not part of an incremental strategy.
 func backup(t filewise.Target, l filewise.Layout, to, tag string) []string {
 	kind, clauses := rmanParts(l)
 	commands := []string{fmt.Sprintf("BACKUP%s%s TAG '%s' %s;", kind, clauses, tag, rmanWhat(t))}
-	if kind != "" { // whatever is configured: the other algorithms are licensed
+	if kind != "" { // overrides the configured algorithm: the other algorithms are licensed
 		commands = append([]string{"SET COMPRESSION ALGORITHM 'BASIC';"}, commands...)
 	}
 	return rmanBlock(l, " FORMAT '"+to+"/%U'", commands...)
 }
 
-// rmanWhat returns the object of a BACKUP command: the database, or the tablespaces of a part.
+// rmanWhat returns the object of a BACKUP command: the database, or the tablespaces to back up.
 func rmanWhat(t filewise.Target) string {
 	if t.Part == nil {
 		return "DATABASE"
@@ -91,7 +91,7 @@ func rmanWhat(t filewise.Target) string {
 	return `TABLESPACE "` + strings.Join(t.Part, `", "`) + `"`
 }
 
-// validate returns the command that reads what a backup would.
+// validate returns the command that reads what a backup would read.
 func validate(t filewise.Target, l filewise.Layout) []string {
 	_, clauses := rmanParts(l)
 	return rmanBlock(l, "", "BACKUP VALIDATE"+clauses+" "+rmanWhat(t)+";")
@@ -107,7 +107,7 @@ func forget(tag string) []string {
 	return []string{fmt.Sprintf("CHANGE BACKUP TAG '%s' UNCATALOG;", tag)}
 }
 
-// planTag stands in plans for a backup's.
+// planTag is shown in plans for a backup's tag.
 const planTag = "FILEWISE_(its tag)"
 
 // rmanScript describes what a trial has RMAN execute.
@@ -130,7 +130,7 @@ func rmanScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out f
 	return out, nil
 }
 
-// rmanKept returns the script of a setting without Filewise.
+// rmanKept returns the script of a setting for use without Filewise.
 func rmanKept(l filewise.Layout) filewise.BackupScript {
 	shell := func(lines []string) []string {
 		return append(append([]string{`rman target "${RMAN_TARGET:-/}" <<END`}, lines...), "END")

@@ -1,5 +1,5 @@
-// This file keeps SQL of the user's among the objects of one build: what its set-up
-// creates gets names of the build, and nothing else must be written to.
+// This file keeps users' SQL among the objects of one build. What the set-up creates gets names of the build, and
+// nothing else may be written to.
 
 package oracle
 
@@ -11,25 +11,23 @@ import (
 	"filewise/engine/customsql"
 )
 
-// A build has no schema for itself: custom SQL works in the account's own, next to other
-// builds and whatever is there.
+// A build has no schema of its own. Custom SQL works in the account's schema, next to other builds and other objects.
 
-// userNames are the names that a set-up gives, as the server folds them, with what they
-// are in the build.
+// userNames maps the names in a set-up, as the server folds them, to names in the build.
 type userNames struct {
 	in       map[string]string
-	Tables   []string    // in the build, in the order in which they are created
-	Programs [][2]string // kind and name in the build of what is neither table nor index
-	identity bool        // a column counts by a sequence of the server's
-	copy     bool        // of a schema, whose user has no right on what is not in it
+	Tables   []string    // names in the build, in the order of creation
+	Programs [][2]string // kind and name in the build of everything except tables and indexes
+	identity bool        // a column is numbered by a sequence of the server's
+	copy     bool        // of a schema, whose user has no right on other objects
 	data     string      // tablespaces of rows and of indexes
 	index    string
 }
 
-// customKinds holds what a set-up can create.
+// customKinds lists the kinds of object that a set-up can create.
 var customKinds = []string{"TABLE", "INDEX", "VIEW", "SEQUENCE", "PROCEDURE", "FUNCTION", "PACKAGE"}
 
-// userNamesOf names what a set-up creates; nth gives the names of the build's nth table, key and program.
+// userNamesOf names what a set-up creates. nth returns the names of the build's nth table, key and program.
 func userNamesOf(c *filewise.CustomSQL, data, index string, nth func(i int) (table, key, program string)) userNames {
 	own := userNames{in: map[string]string{}, data: data, index: index, copy: c.From != ""}
 	keys := 0
@@ -62,19 +60,19 @@ func (o userNames) Creates(kind string) bool {
 	return kind == "SEQUENCE" && o.identity || slices.ContainsFunc(o.Programs, func(p [2]string) bool { return p[0] == kind })
 }
 
-// Plain returns how Oracle writes SQL.
+// Plain returns the rules of Oracle's SQL syntax.
 func (userNames) Plain() customsql.Rules {
 	return customsql.Rules{Numbered: ":", Each: true, Upper: true}
 }
 
-// Rules have SQL of these names stay among them.
+// Rules returns the rules that keep SQL with these names among the build's objects.
 func (o userNames) Rules() customsql.Rules {
 	r := o.Plain()
 	r.Guard, r.Adapt = o.Guard, o.Adapt
 	return r
 }
 
-// created returns what words begin to create. Empty means nothing that a set-up may.
+// created returns the object that a statement creates, or "" if it creates none that a set-up can create.
 func created(words []customsql.Word) (kind, name string) {
 	if userAt(words, 0).Is("CONSTRAINT") {
 		return "CONSTRAINT", folded(userAt(words, 1))
@@ -103,7 +101,7 @@ func userObject(words []customsql.Word, i int) (kind, name string) {
 	return kind, name
 }
 
-// userAt returns word i. Beyond the ends it is empty.
+// userAt returns word i, or an empty word beyond the ends.
 func userAt(words []customsql.Word, i int) customsql.Word {
 	if i < 0 || i >= len(words) {
 		return customsql.Word{}
@@ -111,7 +109,7 @@ func userAt(words []customsql.Word, i int) customsql.Word {
 	return words[i]
 }
 
-// folded returns a name as the server stores it. If empty, the word is none.
+// folded returns a name as the server stores it, or "" if the word is no name.
 func folded(w customsql.Word) string {
 	switch {
 	case w.Quoted && strings.HasPrefix(w.Text, `"`):
@@ -128,7 +126,7 @@ func userBlock(words []customsql.Word) bool {
 	return userAt(words, 0).Is("BEGIN", "DECLARE") || slices.Contains([]string{"PROCEDURE", "FUNCTION", "PACKAGE"}, kind)
 }
 
-// Adapt makes of a statement what the server is given.
+// Adapt turns a statement into what the server is given.
 func (o userNames) Adapt(text string, setup bool) (string, error) {
 	tokens := o.Plain().Tokens(text)
 	words := o.Plain().Words(text)
@@ -160,13 +158,13 @@ func (o userNames) Adapt(text string, setup bool) (string, error) {
 	if setup || !userBlock(words) {
 		return text, nil
 	}
-	// For the driver NO_DATA_FOUND is no error: see driver_test.go.
+	// The driver does not treat NO_DATA_FOUND as an error: see driver_test.go.
 	const handler = "EXCEPTION\n  WHEN NO_DATA_FOUND THEN\n    RAISE_APPLICATION_ERROR(-20010, 'NO_DATA_FOUND was not handled');\n"
 	return "BEGIN\n" + text + "\n" + handler + "END;", nil
 }
 
-// place puts tables and indexes into the build's tablespaces, not into the account's
-// default one, and dropped tables into no recycle bin.
+// place puts tables and indexes into the build's tablespaces, not into the account's default, and keeps dropped tables
+// out of the recycle bin.
 func (o userNames) place(tokens []customsql.Token, words []customsql.Word) []customsql.Token {
 	kind, _ := created(words)
 	has := func(words ...string) bool {
@@ -189,7 +187,7 @@ func (o userNames) place(tokens []customsql.Token, words []customsql.Word) []cus
 	case userAt(words, 0).Is("ALTER") && userAt(words, 1).Is("TABLE"):
 		keysEnd = len(tokens)
 	}
-	for i := keysEnd - 1; i >= 0; i-- { // from the end, so that places stay
+	for i := keysEnd - 1; i >= 0; i-- { // from the end, so that earlier positions stay valid
 		if end, using := o.keyEnd(tokens, i); end > 0 && !(tokens[i].Is("PRIMARY") && has("ORGANIZATION") && !has("HEAP")) {
 			text := ` TABLESPACE "` + o.index + `"`
 			if !using {
@@ -201,8 +199,8 @@ func (o userNames) place(tokens []customsql.Token, words []customsql.Word) []cus
 	return tokens
 }
 
-// columnsEnd returns where the attributes of a table's segment begin: behind its columns, or
-// what it is organized as; before its partitions and AS SELECT.
+// columnsEnd returns where the attributes of a table's segment begin. That is after its columns or ORGANIZATION clause,
+// and before its partitions and AS SELECT.
 func columnsEnd(tokens []customsql.Token) int {
 	depth, end := 0, 0
 	for i, t := range tokens {
@@ -226,8 +224,7 @@ func columnsEnd(tokens []customsql.Token) int {
 	return end
 }
 
-// codeEnd returns where the last code of a text ends: before a comment that would swallow what
-// is added.
+// codeEnd returns where the last code of a text ends, before a trailing comment that would swallow an addition.
 func codeEnd(tokens []customsql.Token) int {
 	end := len(tokens)
 	for end > 0 && tokens[end-1].Gap {
@@ -236,7 +233,7 @@ func codeEnd(tokens []customsql.Token) int {
 	return end
 }
 
-// userCode returns the place of the next token after i that is neither space nor a comment.
+// userCode returns the position of the next token after i that is neither space nor a comment.
 func userCode(tokens []customsql.Token, i int) int {
 	for i++; i < len(tokens) && tokens[i].Gap; {
 		i++
@@ -244,8 +241,8 @@ func userCode(tokens []customsql.Token, i int) int {
 	return i
 }
 
-// keyEnd returns where the index of a key that begins at a place is named; using shows that the
-// user gives it. If 0, no key begins there, or its index is there already.
+// keyEnd returns the position at which the index of a key, which begins at i, is named. using is true if the user gives
+// the index. end is 0 if no key begins at i, or if the key's index exists already.
 func (o userNames) keyEnd(tokens []customsql.Token, i int) (end int, using bool) {
 	is := func(i int, words ...string) bool { return i < len(tokens) && tokens[i].Is(words...) }
 	next := func(i int) int { return userCode(tokens, i) }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// text returns a column's value as text; NULL is empty, as Oracle has it.
+// text returns a column's value as text, or "" for NULL.
 func text(v any) string {
 	if v == nil {
 		return ""
@@ -15,8 +15,8 @@ func text(v any) string {
 	return strings.TrimSpace(fmt.Sprint(v))
 }
 
-// number returns a column's value as a whole number; ok is false for NULL and for
-// what is no number. The driver gives NUMBER as int64, float64 or text.
+// number returns a column's value as a whole number; ok is false for NULL and for other values. The driver returns
+// NUMBER as int64, float64 or text.
 func number(v any) (n int64, ok bool) {
 	switch v := v.(type) {
 	case int64:
@@ -33,7 +33,7 @@ func number(v any) (n int64, ok bool) {
 	return n, err == nil
 }
 
-// only returns the single value of the single row.
+// only returns the single value in a single row.
 func only(rows [][]any) any {
 	if len(rows) == 1 && len(rows[0]) > 0 {
 		return rows[0][0]
@@ -41,7 +41,7 @@ func only(rows [][]any) any {
 	return nil
 }
 
-// row reads a section of server.sql that has one row.
+// row reads a section of server.sql that returns one row.
 func row(ctx context.Context, c client, columns int, section string, args ...any) ([]any, error) {
 	found, err := rows(ctx, c, columns, section, nil, args...)
 	if err != nil {
@@ -53,14 +53,14 @@ func row(ctx context.Context, c client, columns int, section string, args ...any
 	return found[0], nil
 }
 
-// count reads a section of server.sql that is one whole number; ok is false for NULL.
+// count reads a section of server.sql that returns one whole number; ok is false for NULL.
 func count(ctx context.Context, c client, section string, v vars, args ...any) (n int64, ok bool, err error) {
 	found, err := rows(ctx, c, 1, section, v, args...)
 	n, ok = number(only(found))
 	return n, ok, err
 }
 
-// wide makes sure that rows have the columns that are read.
+// wide returns an error if rows have fewer than the expected columns.
 func wide(rows [][]any, columns int) error {
 	for _, r := range rows {
 		if len(r) < columns {

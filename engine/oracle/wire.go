@@ -10,29 +10,29 @@ import (
 	"filewise/engine/internal/external"
 )
 
-// Bounds of what a server announces. The driver makes room for lengths and counts before it reads what they are of, and
-// nothing recovers from being out of memory.
+// Limits on what a server announces. The driver allocates memory for lengths and counts before it reads the contents,
+// and a process cannot recover from being out of memory.
 const (
-	longestPacket = 2<<20 + 8 // a session data unit has 2 MiB at most
+	longestPacket = 2<<20 + 8 // a session data unit has at most 2 MiB
 	leastUnit     = 512
 	mostColumns   = 4096
 	mostRedirects = 10
-	peeked        = 12 + 255 + 2*9 // of a packet, as far as a description's count of columns
+	peeked        = 12 + 255 + 2*9 // bytes of a packet up to a description's count of columns
 	wideFrom      = 315            // version of TNS from which lengths have four bytes
 )
 
-// TNS: the types of packets, and the message in one that describes a result.
+// TNS: types of packets, and the message that describes a result.
 const (
 	tnsAccept, tnsData = 2, 6
 	ttcDescribe        = 16
 )
 
-// dialer dials servers whose packets are looked at before the driver reads them.
+// dialer dials servers, and inspects their packets before the driver reads them.
 type dialer struct{}
 
 type redirects struct{}
 
-// countingRedirects has all that is dialled with a context be one way to a server.
+// countingRedirects returns a context whose dials count as one way to a server.
 func countingRedirects(ctx context.Context) context.Context {
 	return context.WithValue(ctx, redirects{}, new(atomic.Int32))
 }
@@ -49,22 +49,23 @@ func (dialer) DialContext(ctx context.Context, network, address string) (net.Con
 	return &bounded{Conn: c, server: "oracle://" + address}, nil
 }
 
-// bounded is a connection whose packets are looked at as they come: their lengths, the unit that the server accepts, and how many
-// columns a message describes that begins a packet. What a message holds later, or encrypted, it does not see.
+// bounded inspects a connection's packets as they come. It checks their lengths, the unit that the server accepts, and
+// the number of columns in a description that begins a packet. It does not see what a message contains later, or
+// encrypted.
 type bounded struct {
 	net.Conn
 	server string
 	wide   bool   // lengths have four bytes
-	tls    bool   // it is encrypted
-	head   []byte // of the packet that comes, as far as it is looked at
-	skip   int    // bytes of it behind that
+	tls    bool   // encrypted from here on
+	head   []byte // the beginning of the current packet that is inspected
+	skip   int    // bytes of the packet after that
 }
 
 // Read implements net.Conn.
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.Conn.Read(p)
 	if wrong := b.look(p[:n]); wrong != nil {
-		_ = b.Conn.Close() // which has nothing more to say
+		_ = b.Conn.Close() // nothing more is read from that server
 		return 0, external.Unreadable(b.server, wrong)
 	}
 	return n, err
@@ -86,7 +87,7 @@ func (b *bounded) look(p []byte) error {
 		if len(b.head) < need {
 			return nil
 		}
-		if b.tls = !b.wide && b.head[0] == 0x16 && b.head[1] == 3; b.tls { // a record of TLS, after a redirect there
+		if b.tls = !b.wide && b.head[0] == 0x16 && b.head[1] == 3; b.tls { // a TLS record, after a redirect to TLS
 			return nil
 		}
 		length := b.length()
@@ -112,7 +113,7 @@ func (b *bounded) length() int {
 	return int(binary.BigEndian.Uint16(b.head))
 }
 
-// packet looks at the beginning of a packet.
+// packet checks the beginning of a packet.
 func (b *bounded) packet() error {
 	h := b.head
 	switch {
@@ -134,7 +135,7 @@ func (b *bounded) packet() error {
 	return nil
 }
 
-// compressed reads a number behind its length, whose highest bit is a sign.
+// compressed reads a number that follows its length. The length's highest bit is a sign.
 func compressed(b []byte) (n uint64, rest []byte) {
 	if len(b) == 0 {
 		return 0, nil

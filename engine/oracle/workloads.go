@@ -15,7 +15,7 @@ type objects struct {
 	loaded                      []string // tables that are loaded, in order
 }
 
-// objectsOf gives each table, index and procedure a number.
+// objectsOf numbers each table, index and procedure.
 func objectsOf(n names, p filewise.Program) objects {
 	o := objects{tables: map[string]string{}, indexes: map[string]string{}, procedures: map[string]string{}}
 	var tables, further []string
@@ -43,7 +43,7 @@ func objectsOf(n names, p filewise.Program) objects {
 	return o
 }
 
-// checkPhases refuses what the workloads of several phases cannot do here.
+// checkPhases refuses what workloads of several phases cannot do here.
 func (d *design) checkPhases() error {
 	p := d.program
 	switch {
@@ -62,7 +62,7 @@ func (d *design) checkPhases() error {
 	return external.CheckPhases("oracle", d.layout, p, workloads[p.SQL()].Has)
 }
 
-// programSections returns the sections that create what phases call.
+// programSections returns the sections that create the procedures called by phases.
 func (d *design) programSections() []string {
 	if d.program.Appends() {
 		return []string{"package", "package-body"}
@@ -70,8 +70,8 @@ func (d *design) programSections() []string {
 	return operations.Procedures(d.program, workloads[d.program.SQL()].Has)
 }
 
-// createdTables returns the statements that create the workload's tables, and that by
-// which a batch is known to be loaded.
+// createdTables returns the statements that create the workload's tables, and the one for the table that records loaded
+// batches.
 func (d *design) createdTables() ([]statement, error) {
 	all, err := d.statements("tables", d.tableOf(0))
 	if err != nil || len(d.objects.loaded) == 0 {
@@ -81,14 +81,13 @@ func (d *design) createdTables() ([]statement, error) {
 	return append(all, more...), err
 }
 
-// objectVars returns the variables that name objects.
+// objectVars returns the variables that contain the objects' names.
 func (d *design) objectVars() vars {
 	return vars{"T": d.objects.tables, "X": d.objects.indexes, "P": d.objects.procedures, "Loaded": d.objects.loaded,
 		"Tablespace": d.names.Tablespace, "IndexTablespace": d.names.Index}
 }
 
-// finished returns the statements that make indexes and statistics once the tables are
-// loaded.
+// finished returns the statements that create indexes and gather statistics after the load.
 func (d *design) finished() ([]statement, error) {
 	all, err := d.statements("indexes", table{})
 	if err != nil {
@@ -104,7 +103,7 @@ func (d *design) finished() ([]statement, error) {
 	return all, nil
 }
 
-// loading returns the statement that loads rows of a table.
+// loading returns the statement that loads rows into a table.
 func (d *design) loading(table string, columns []string) (statement, error) {
 	return ask("load", vars{"Table": d.objects.tables[table], "Columns": columns})
 }
