@@ -17,7 +17,7 @@ var tellingParameters = []string{
 }
 
 // Facts returns version, container and the settings that affect what is measured. What the account cannot read is
-// absent; Examine reports that.
+// absent.
 func (s *server) Facts(ctx context.Context) ([]filewise.Fact, error) { return s.facts(ctx, s.control) }
 
 func (s *server) facts(ctx context.Context, c client) ([]filewise.Fact, error) {

@@ -19,19 +19,18 @@ import (
 	"filewise/internal/sqlitedriver"
 )
 
-// backuper copies the files by SQLite's online backup API, a thread for each
-// file: a backup has as many files as the database.
+// backuper copies the files with SQLite's online backup API, in one thread per file. A backup has as many files as the
+// database.
 type backuper struct {
 	d    *database
 	mu   sync.Mutex
-	made map[string]bool // the files that it created and has not removed
+	made map[string]bool // files that it created and has not removed
 }
 
-// backupPages is the number of pages of one step, between which the context is
-// looked at.
+// backupPages is the number of pages in one step. The context is checked between steps.
 const backupPages = 256
 
-// backupOptions are the parameters of SQLite's backups.
+// backupOptions lists the options of SQLite's backups.
 var backupOptions = []filewise.BackupOption{{
 	Name: "pages", Words: "how many pages of 4 KiB to copy at a step, 1 to 1000000, 256 being usual",
 	Check: func(v string) error { _, err := pagesOf(v); return err },
@@ -54,7 +53,7 @@ func (b *backuper) pages() int {
 	return backupPages
 }
 
-// target returns where the backup, or the restored copy, of file i lies.
+// target returns the path of file i's backup or restored copy, and its volume.
 func (b *backuper) target(i int, suffix string) (filewise.Volume, string) {
 	l := b.d.layout
 	v := l.BackupVolumeOf(i, b.d.target.Volumes)
@@ -95,7 +94,7 @@ func (b *backuper) Restore(ctx context.Context) error {
 	})
 }
 
-// all does something for every file at the same time.
+// all calls do for every file, in parallel.
 func (b *backuper) all(ctx context.Context, do func(context.Context, int) error) error {
 	eg, ctx := errgroup.WithContext(ctx)
 	for i := range b.d.shards {
@@ -104,8 +103,8 @@ func (b *backuper) all(ctx context.Context, do func(context.Context, int) error)
 	return eg.Wait()
 }
 
-// hold begins a transaction that reads the database as it is now: a backup that took
-// one for each step would begin again whenever another connection has written.
+// hold begins a transaction that reads the database in its present state. Otherwise each step would have its own
+// transaction, and the backup would restart whenever another connection writes.
 func (c *conn) hold(ctx context.Context) error {
 	for _, statement := range []string{"BEGIN", "SELECT count(*) FROM sqlite_schema"} {
 		if _, err := c.query(ctx, statement); err != nil {
@@ -115,8 +114,7 @@ func (c *conn) hold(ctx context.Context) error {
 	return nil
 }
 
-// read reads a database file in the steps of a backup, within a transaction that keeps
-// it as it is, and throws it away.
+// read reads a database file in the steps of a backup and discards it. A transaction keeps the file's state meanwhile.
 func (b *backuper) read(ctx context.Context, path string) (err error) {
 	source, err := open(path)
 	if err != nil {
@@ -144,7 +142,7 @@ func (b *backuper) read(ctx context.Context, path string) (err error) {
 	}
 }
 
-// create makes an empty file if there must be none, and notes that it is ours.
+// create creates an empty file, and records that the backuper made it. It fails if the file exists.
 func (b *backuper) create(path string) error {
 	created, err := createNew(path)
 	if err != nil {
@@ -156,7 +154,7 @@ func (b *backuper) create(path string) error {
 	return created.Close()
 }
 
-// copyDatabase copies a database file into one that must not exist, and syncs it.
+// copyDatabase copies a database file to a new file and syncs that. It fails if the new file exists.
 func (b *backuper) copyDatabase(ctx context.Context, from, to string) (err error) {
 	if err := b.create(to); err != nil {
 		return err
@@ -183,9 +181,8 @@ func (b *backuper) copyDatabase(ctx context.Context, from, to string) (err error
 	return errors.Join(explain(err), backup.Finish())
 }
 
-// Verify compares what was restored with the original, page by page. If a load during the
-// backup has written since, pages differ: then SQLite's own integrity check and the
-// workload's sums decide.
+// Verify compares the restored files with the originals page by page. If a load has written during the backup, pages
+// differ. Then SQLite's integrity check and the workload's sums decide.
 func (b *backuper) Verify(ctx context.Context) error {
 	return b.all(ctx, func(ctx context.Context, i int) error {
 		sh, f := b.d.shards[i], b.d.files[i]
@@ -205,9 +202,9 @@ func (b *backuper) Verify(ctx context.Context) error {
 	})
 }
 
-// samePages reports whether two database files have the same pages except for what SQLite counts
-// up in the header of a copy: changes, the schema's and the version that made them. Beyond
-// its pages a file can hold room that it was given beforehand.
+// samePages reports whether two database files have the same pages. It ignores what SQLite increments in the header of
+// a copy: the counters of changes and of the schema, and the version that made them. A file can have preallocated space
+// beyond its pages.
 func samePages(ctx context.Context, one, other string) (bool, error) {
 	a, err := os.Open(one)
 	if err != nil {
@@ -251,7 +248,7 @@ func samePages(ctx context.Context, one, other string) (bool, error) {
 	return true, nil
 }
 
-// sameSums has SQLite check whether the restored file is sound, and compares the workload's sums.
+// sameSums checks the restored file with SQLite's integrity check, and compares the workload's sums.
 func (b *backuper) sameSums(ctx context.Context, sh shard, f *file) (err error) {
 	restored, err := open(sh.path + restoredSuffix)
 	if err != nil {
@@ -281,7 +278,7 @@ func (b *backuper) sameSums(ctx context.Context, sh shard, f *file) (err error) 
 	return nil
 }
 
-// Discard removes the backups and restored files that it made, and no others.
+// Discard removes only the backups and restored files that the backuper made.
 func (b *backuper) Discard(context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

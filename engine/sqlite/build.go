@@ -17,22 +17,20 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// parallel sets how many files are laid out, settled or read at a time: enough
-// for a storage's own parallelism, and no burden for the machine.
+// parallel is how many files are created, settled or read at a time. It is enough for a storage's own parallelism, and
+// no burden for the machine.
 const parallel = 16
 
-// file is one built shard. The descriptor serves to preallocate and to sync; it
-// stays open as long as SQLite has the file open, because closing any descriptor
-// of a file drops the process's POSIX locks on it (howtocorrupt.html, 2.2).
+// file is one built shard. Its descriptor is used to preallocate and to sync. It stays open as long as SQLite has the
+// file open, because closing any descriptor of a file drops the process's POSIX locks on it (howtocorrupt.html, 2.2).
 type file struct {
 	shard
 	mu     sync.Mutex // held while keeper is used
-	keeper *conn      // keeps the WAL from being removed with the last worker's connection
+	keeper *conn      // keeps the WAL when the last worker closes its connection
 	fd     *os.File
 }
 
-// Build creates the layout's files with the program's tables. What was created
-// is removed again when it fails.
+// Build creates the layout's files with the program's tables. If it fails, it removes what it has created.
 func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
 	number := s.builds.take(slug(l.Name))
 	free := func() { s.builds.release(slug(l.Name), number) }
@@ -48,7 +46,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	if err := d.createFrom(ctx, 0); err != nil {
 		return nil, errors.Join(fmt.Errorf("building %s: %w", l.Name, err), d.Drop(context.WithoutCancel(ctx)))
 	}
-	if p.Custom != nil { // whose set-up may have filled the files already
+	if p.Custom != nil { // its set-up can have filled the files already
 		d.worked.Store(true)
 	}
 	db := &filewise.Database{
@@ -66,7 +64,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	return db, nil
 }
 
-// createFrom creates the shape's files from one on, several at a time.
+// createFrom creates the shape's files, beginning with file from, several in parallel.
 func (d *database) createFrom(ctx context.Context, from int) error {
 	files := make([]*file, len(d.shards)-from)
 	eg, ectx := errgroup.WithContext(ctx)
@@ -83,7 +81,7 @@ func (d *database) createFrom(ctx context.Context, from int) error {
 	}
 	err := eg.Wait()
 	for _, f := range files {
-		if f != nil { // created, if only in part: Drop removes it
+		if f != nil { // at least partly created: Drop removes it
 			d.files = append(d.files, f)
 		}
 	}
@@ -93,8 +91,7 @@ func (d *database) createFrom(ctx context.Context, from int) error {
 	return err
 }
 
-// create lays one file out. The file is returned with an error too when it has
-// come into being, to be removed.
+// create creates one file. If it fails after the file exists, it also returns the file, which must be removed.
 func (s *shape) create(ctx context.Context, sh shard) (*file, error) {
 	fd, err := createNew(sh.path)
 	if errors.Is(err, fs.ErrExist) {
@@ -113,7 +110,7 @@ func (s *shape) create(ctx context.Context, sh shard) (*file, error) {
 	return f, nil
 }
 
-// createNew creates an empty file if there must be none.
+// createNew creates an empty file. It fails if the file exists.
 func createNew(path string) (*os.File, error) {
 	fd, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -123,7 +120,7 @@ func createNew(path string) (*os.File, error) {
 	return fd, err
 }
 
-// removeDatabase removes a closed database with what SQLite keeps next to it.
+// removeDatabase removes a closed database and the files that SQLite keeps next to it.
 func removeDatabase(path string) error {
 	var errs []error
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
@@ -134,7 +131,7 @@ func removeDatabase(path string) error {
 	return errors.Join(errs...)
 }
 
-// fill creates the tables and gives the file its full size.
+// fill creates the tables and extends the file to its full size.
 func (s *shape) fill(ctx context.Context, f *file) error {
 	steps, err := s.buildSteps(slices.IndexFunc(s.shards, func(sh shard) bool { return sh.path == f.path }))
 	if err != nil {
@@ -166,11 +163,9 @@ func (s *shape) fill(ctx context.Context, f *file) error {
 	return f.keeper.exec(ctx, shrink)
 }
 
-// presizeLog writes the emptied WAL full of zeros, so that its growth up to the
-// first checkpoint does not disturb the trial: the log of the published
-// experiment was pre-sized for the same reason. SQLite takes a WAL whose header
-// is zero for an empty one (fileformat2.html#walformat), and a descriptor of the
-// WAL holds none of its locks.
+// presizeLog fills the emptied WAL with zeros, so that its growth up to the first checkpoint does not disturb the
+// trial. The log of the published experiment was pre-sized for the same reason. SQLite treats a WAL whose header is
+// zero as empty (fileformat2.html#walformat). A descriptor of the WAL holds none of its locks.
 func (s *shape) presizeLog(f *file) error {
 	wal, err := os.OpenFile(f.path+"-wal", os.O_RDWR, 0)
 	if err != nil {
@@ -182,7 +177,7 @@ func (s *shape) presizeLog(f *file) error {
 	return nil
 }
 
-// remove closes a file and removes it with its WAL and index. It is called once.
+// remove closes a file and removes it with its WAL and WAL index. It must be called once.
 func (f *file) remove(s *shape) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -195,7 +190,7 @@ func (f *file) remove(s *shape) error {
 	return errors.Join(append(errs, f.fd.Close(), removeDatabase(f.path))...)
 }
 
-// preallocate gives a file its full size, with the blocks for it.
+// preallocate extends a file to its full size and allocates its blocks.
 func preallocate(f *os.File, size int64) error {
 	err := filesystem.Preallocate(f, size)
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -222,8 +217,7 @@ func writeZeros(f *os.File, size int64) error {
 	return nil
 }
 
-// allocated returns what the storage holds of a file, in bytes. Nil means the system does
-// not report.
+// allocated returns how many bytes the storage has allocated for a file, or nil if the system does not report that.
 func allocated(path string, info fs.FileInfo) *int64 {
 	n, ok := filesystem.Allocated(path, info)
 	if !ok {

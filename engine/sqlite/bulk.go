@@ -11,8 +11,7 @@ import (
 	"filewise/engine/internal/insertrows"
 )
 
-// LoadBatch inserts a batch and its mark in one transaction, by a statement of
-// many rows.
+// LoadBatch inserts a batch and records it in one transaction, with multi-row statements.
 func (d *database) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) (err error) {
 	files, err := d.filesOfBatch(t, batch)
 	if err != nil {
@@ -46,7 +45,7 @@ func (d *database) loadInto(ctx context.Context, at int, t filewise.TableData, b
 	return explain(err)
 }
 
-// loadPatience sets how long a batch waits for the lock of its file.
+// loadPatience limits how long a batch waits for its file's lock.
 const loadPatience = time.Minute
 
 // beginLoad waits for the file's write lock.
@@ -59,7 +58,7 @@ func (d *database) beginLoad(ctx context.Context, c *conn) error {
 	}
 }
 
-// Finish creates the indexes and gathers statistics, once the tables are full.
+// Finish creates the indexes and gathers statistics on the full tables.
 func (d *database) Finish(ctx context.Context) error {
 	return d.eachShrunk(ctx, func(ctx context.Context, i int, f *file) error {
 		steps, err := d.loadSteps(i)
@@ -70,10 +69,11 @@ func (d *database) Finish(ctx context.Context) error {
 	})
 }
 
-// loadedTable marks the batches that are loaded.
+// loadedTable creates the table that records loaded batches.
 const loadedTable = "CREATE TABLE fw_loaded (table_name TEXT NOT NULL, batch INTEGER NOT NULL, PRIMARY KEY (table_name, batch))"
 
-// load inserts a batch that is not loaded yet: SQLite's time goes into steps, not into parsing.
+// load inserts a batch that is not loaded yet, with prepared statements, so that SQLite's time goes into execution and
+// not into parsing.
 func (c *conn) load(ctx context.Context, t filewise.TableData, batch int64) (err error) {
 	const loaded = "SELECT count(*) FROM fw_loaded WHERE table_name = ?1 AND batch = ?2"
 	mark := named(t.Table, batch)

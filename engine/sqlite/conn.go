@@ -14,14 +14,14 @@ import (
 	"filewise/internal/sqlitedriver"
 )
 
-// conn is one connection to one file, for one goroutine at a time. It is the
-// driver's own, without database/sql, whose pool would be measured.
+// conn is a connection to one file, for one goroutine at a time. It is the driver's own connection, because
+// database/sql's pool would be measured.
 type conn struct {
 	*sqlitedriver.Conn
 	path string
 }
 
-// Connections that work, and those that also check what is in a file.
+// Drivers of connections that work, and of connections that also check a file's contents.
 var (
 	workers = sqlitedriver.NewOpener(nil)
 	keepers = sqlitedriver.NewOpener(sqlitedriver.Functions{"filewise_crc32_lines": crc32Lines})
@@ -38,11 +38,11 @@ func openBy(o *sqlitedriver.Opener, path string) (*conn, error) {
 	return &conn{c, path}, nil
 }
 
-// uriOf names a file that exists to SQLite.
+// uriOf returns SQLite's URI for a file that must exist.
 func uriOf(path string) string { return sqlitedriver.URI(path, "mode=rw") }
 
-// openShard opens a file as a workload does: with the shape's settings, and with
-// the chunk that its connections must agree on.
+// openShard opens a file as a workload does: with the shape's settings, and with the chunk size that all connections to
+// a file must share.
 func (s *shape) openShard(sh shard) (*conn, error) {
 	c, err := open(sh.path)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *shape) ready(c *conn, sh shard) error {
 	return c.setChunk("main", sh)
 }
 
-// setChunk sets the chunk of a file that is attached as that schema.
+// setChunk sets the chunk size of a file that is attached under schema.
 func (c *conn) setChunk(schema string, sh shard) error {
 	if err := c.ChunkSize(schema, int(sh.chunk)); err != nil {
 		return fmt.Errorf("%s: setting the chunk size to %d: %w", sh.path, sh.chunk, err)
@@ -72,7 +72,7 @@ func (c *conn) setChunk(schema string, sh shard) error {
 	return nil
 }
 
-// section executes a section of shards.sql, whatever rows it returns.
+// section executes a section of shards.sql and ignores its rows.
 func (c *conn) section(ctx context.Context, s *shape, name string) error {
 	statements, err := shardsSQL.Statements(name, s.connectionVars())
 	if err != nil {
@@ -136,7 +136,7 @@ func (c *conn) queryArgs(ctx context.Context, sql string, args []driver.NamedVal
 	}
 }
 
-// value returns the only value of a statement.
+// value returns the only value of a statement's result.
 func (c *conn) value(ctx context.Context, sql string) (any, error) {
 	rows, err := c.query(ctx, sql)
 	if err != nil {
@@ -148,20 +148,20 @@ func (c *conn) value(ctx context.Context, sql string) (any, error) {
 	return rows[0][0], nil
 }
 
-// explain adds filewise.ErrSpace if SQLite means that, and the number of the system call that failed.
+// explain adds filewise.ErrSpace if the error means that, and the error number of the failed system call.
 func explain(err error) error {
 	c, ok := sqlitedriver.CodesOf(err)
 	switch {
 	case ok && c.Primary == sqlitedriver.Full:
 		return fmt.Errorf("%w: %w", filewise.ErrSpace, err)
-	case ok && c.Errno != 0: // which shows faults of the host
+	case ok && c.Errno != 0: // it shows faults of the host
 		return fmt.Errorf("%w: %w", err, c.Errno)
 	}
 	return err
 }
 
-// isBusy reports whether another connection holds a lock. The WAL's readers' locks
-// give up with SQLITE_PROTOCOL under the same circumstances.
+// isBusy reports whether another connection holds a lock. If the locks of WAL readers are taken, SQLite gives up with
+// SQLITE_PROTOCOL.
 func isBusy(err error) bool {
 	c, ok := sqlitedriver.CodesOf(err)
 	return ok && (c.Primary == sqlitedriver.Busy || c.Primary == sqlitedriver.Protocol)
@@ -176,7 +176,7 @@ func firstLine(sql string) string {
 	return sql
 }
 
-// crc32Lines is filewise_crc32_lines: the sum of the CRC-32s of a text's lines.
+// crc32Lines implements filewise_crc32_lines: it returns the sum of the CRC-32s of a text's lines.
 func crc32Lines(text []byte) int64 {
 	var total int64
 	for len(text) > 0 {

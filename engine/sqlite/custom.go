@@ -13,12 +13,11 @@ import (
 	"filewise/internal/sqlitedriver"
 )
 
-// customRules describes how SQLite writes SQL.
+// customRules describes SQLite's SQL syntax.
 var customRules = customsql.Rules{Brackets: true}
 
-// listSetup lists the statements that make the tables of custom SQL in file i: each file
-// is a database by itself, and has them all. The place of each in the study file is in
-// its section's place.
+// listSetup lists the statements that create the tables of custom SQL in file i. Each file is a separate database and
+// has all tables. The section of each step is the statement's place in the study file.
 func (s *shape) listSetup(l *lister, i int) {
 	all, err := customRules.Setup(s.program.Custom, customsql.Site{Shard: i, Shards: s.count})
 	l.addAll(nil, err)
@@ -27,7 +26,7 @@ func (s *shape) listSetup(l *lister, i int) {
 	}
 }
 
-// customTables returns the names of the workload's tables, one at least.
+// customTables returns the names of the workload's tables, at least one.
 func customTables(p filewise.Program) []string {
 	names := filewise.Each(p.Custom.Tables, func(t filewise.CustomTable) string { return t.Name })
 	if len(names) == 0 {
@@ -36,7 +35,7 @@ func customTables(p filewise.Program) []string {
 	return names
 }
 
-// queryCustom runs a query of custom SQL in every file.
+// queryCustom executes a query of custom SQL in every file.
 func (d *database) queryCustom(ctx context.Context, section string) ([][]any, error) {
 	q, err := customRules.Query(d.program.Custom, section)
 	if err != nil {
@@ -52,7 +51,7 @@ func (d *database) queryCustom(ctx context.Context, section string) ([][]any, er
 	return slices.Concat(results...), err
 }
 
-// custom prepares a worker with custom SQL, to rehearse it or to work.
+// custom prepares a worker for custom SQL, to rehearse it or to work.
 func (w *worker) custom(rehearse bool) error {
 	c := &customWorker{worker: w}
 	w.Noun = "transaction"
@@ -61,7 +60,7 @@ func (w *worker) custom(rehearse bool) error {
 	for _, name := range w.Phase.Sections {
 		c.shardBy = append(c.shardBy, slices.Index(custom.Sections[name].Params, custom.ShardBy))
 	}
-	l, err := w.link(w.d.filesOf(w.Worker)[0]) // a file that cannot be opened is reported now
+	l, err := w.link(w.d.filesOf(w.Worker)[0]) // so that a file that cannot be opened is reported now
 	if err == nil {
 		prepare := func(x *customsql.Statement) error {
 			if _, err := l.custom(x); err != nil {
@@ -75,12 +74,12 @@ func (w *worker) custom(rehearse bool) error {
 	return err
 }
 
-// customWorker executes custom SQL: on the files that are the worker's, or on the one that
-// a parameter of the transaction names.
+// customWorker executes custom SQL. It works on the worker's files, or on the file that a parameter of the transaction
+// selects.
 type customWorker struct {
 	*worker
 	custom  customsql.Session
-	shardBy []int // of each type: the argument that names the file. −1 means none does
+	shardBy []int // for each type: the argument that selects the file; −1 if none does
 }
 
 // custom prepares a statement.
@@ -88,8 +87,7 @@ func (l *link) custom(s *customsql.Statement) (driver.Stmt, error) {
 	return l.prepare(s, func() (string, error) { return s.Text, nil })
 }
 
-// fileOf returns the file of an operation: by its parameter, or the worker's files in
-// turns.
+// fileOf returns the file of operation i: the one that its parameter selects, or the worker's files in turns.
 func (c *customWorker) fileOf(kind int, i int64) int {
 	if at := c.shardBy[kind]; at >= 0 && at < len(c.args) {
 		if key, ok := c.args[at].(int64); ok {
@@ -101,7 +99,7 @@ func (c *customWorker) fileOf(kind int, i int64) int {
 	return files[int(i%int64(len(files)))]
 }
 
-// rehearse executes one, and rolls it back.
+// rehearse executes a transaction and rolls it back.
 func (c *customWorker) rehearse(ctx context.Context, i int64) error {
 	c.args = c.Args(c.args[:0], i)
 	l, err := c.link(c.fileOf(c.Type(i), i))
@@ -111,7 +109,7 @@ func (c *customWorker) rehearse(ctx context.Context, i int64) error {
 	return l.patiently(ctx, func() error { return c.custom.Rehearse(customConn{l, ctx}, c.Type(i), c.args) })
 }
 
-// transaction executes one, again while other connections hold its locks.
+// transaction executes a transaction, and repeats it while other connections hold its locks.
 func (c *customWorker) transaction(ctx context.Context, i int64) error {
 	kind := c.Type(i)
 	c.args = c.Args(c.args[:0], i)
@@ -126,13 +124,13 @@ func (c *customWorker) transaction(ctx context.Context, i int64) error {
 	return err
 }
 
-// customConn is a link as package customsql takes it, for a call with that context.
+// customConn executes custom SQL on a link, for one call and its context.
 type customConn struct {
 	*link
 	ctx context.Context
 }
 
-// Run executes a statement and reads its rows to the end.
+// Run executes a statement and reads all of its rows.
 func (c customConn) Run(s *customsql.Statement, values []any) error {
 	st, err := c.custom(s)
 	if err != nil {
@@ -141,8 +139,7 @@ func (c customConn) Run(s *customsql.Statement, values []any) error {
 	return c.each(st, nil, values)
 }
 
-// Begin takes the write lock at once: one that is requested later cannot be waited
-// for.
+// Begin takes the write lock at once, because SQLite cannot wait for a lock that is requested later in a transaction.
 func (c customConn) Begin(reads bool) error {
 	if reads {
 		return c.control("begin-read")
@@ -150,13 +147,13 @@ func (c customConn) Begin(reads bool) error {
 	return c.locked(func() error { return c.control("begin") })
 }
 
-// Commit tries again while a checkpoint of another connection is in the way.
+// Commit commits, and tries again while another connection's checkpoint blocks it.
 func (c customConn) Commit() error { return c.end(c.ctx, "commit") }
 
 // Rollback rolls back what SQLite has not rolled back itself.
 func (c customConn) Rollback() error { return c.abandon() }
 
-// mistaken gives the failure of a statement of custom SQL its class.
+// mistaken adds the class to the error of a custom statement.
 func mistaken(err error) error {
 	switch c, ok := sqlitedriver.CodesOf(err); {
 	case !ok:
@@ -197,7 +194,7 @@ func (s *shape) customSteps(i int) (script.Steps, error) {
 	return l.Steps()
 }
 
-// customChecks returns its checks.
+// customChecks returns the workload's checks on file i.
 func (s *shape) customChecks(i int) (script.Steps, error) {
 	l := s.lister(filewise.StageCheck, i)
 	checks, err := customRules.Checks(s.program.Custom)

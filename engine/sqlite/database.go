@@ -19,27 +19,27 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// database is one build: the files of a shape.
+// database is one build, which consists of the files of a shape.
 type database struct {
 	*shape
-	later  *shape // what Extend makes of it. Nil means nothing
+	later  *shape // the shape after Extend; nil if nothing is added
 	files  []*file
-	worked atomic.Bool // a connection was opened: files may have grown
+	worked atomic.Bool // a connection was opened, so files may have grown
 
-	backups *backuper // nil: the workload makes none
-	free    func()    // lets the next build have this one's number
+	backups *backuper // nil if the workload makes none
+	free    func()    // frees the build's number
 
 	mu         sync.Mutex
 	workers    []*worker
 	attached   attachedLinks
 	restarts   walRestarts
-	wrote      atomic.Int64           // bytes during the last Settle. -1 means not known
+	wrote      atomic.Int64           // bytes written during the last Settle; -1 if not known
 	fileCounts map[string]*fileCounts // by path
-	created    atomic.Int64           // tables that were created and dropped
+	created    atomic.Int64           // number of tables that were created and dropped
 	dropped    bool
 }
 
-// each calls do for every file, several at a time, with the file's keeper held.
+// each calls do for every file, several in parallel, while it holds the file's keeper.
 func (d *database) each(ctx context.Context, do func(context.Context, int, *file) error) error {
 	eg, ctx := errgroup.WithContext(ctx)
 	eg.SetLimit(parallel)
@@ -59,8 +59,8 @@ func (d *database) each(ctx context.Context, do func(context.Context, int, *file
 	return eg.Wait()
 }
 
-// eachShrunk is each, after which keepers give the pages back that they have read, of which SQLite keeps 2 MiB a file.
-// Settle's checkpoints take none of them.
+// eachShrunk does what each does. Afterwards keepers free the pages that they have read, of which SQLite keeps 2 MiB
+// per file. Settle's checkpoints do not read pages.
 func (d *database) eachShrunk(ctx context.Context, do func(context.Context, int, *file) error) error {
 	return d.each(ctx, func(ctx context.Context, i int, f *file) error {
 		if err := do(ctx, i, f); err != nil {
@@ -72,11 +72,11 @@ func (d *database) eachShrunk(ctx context.Context, do func(context.Context, int,
 
 const shrink = "PRAGMA shrink_memory"
 
-// settlePatience sets how long Settle waits for a connection to end its transaction.
+// settlePatience limits how long Settle waits for a connection to end its transaction.
 const settlePatience = 10 * time.Second
 
-// Settle checkpoints every file, empties its WAL, and syncs the files and their
-// directories, whatever the durability is.
+// Settle checkpoints every file, empties its WAL, and syncs the files and their directories. It does so with any
+// durability.
 func (d *database) Settle(ctx context.Context) error {
 	before := calledWrites()
 	defer func() {
@@ -112,11 +112,12 @@ func (d *database) Settle(ctx context.Context) error {
 	return nil
 }
 
-// Wrote returns what this process wrote during the last Settle: pages of the files, and little else.
+// Wrote returns how many bytes this process wrote during the last Settle: mostly pages of the files. ok is false if
+// that is not known.
 func (d *database) Wrote() (bytes int64, ok bool) { return d.wrote.Load(), d.wrote.Load() >= 0 }
 
-// calledWrites returns the bytes that this process has written by calls so far, as Linux counts
-// them; -1 if it is not known.
+// calledWrites returns how many bytes this process has written by system calls, as Linux counts them, or -1 if not
+// known.
 func calledWrites() int64 {
 	text, err := os.ReadFile("/proc/self/io")
 	if err != nil {
@@ -190,8 +191,8 @@ func (d *database) Query(ctx context.Context, section string) ([][]any, error) {
 	return slices.Concat(results...), err
 }
 
-// Drop closes what is still open and removes the files that Build created, their
-// WALs and indexes, and what is left of a backup. Dropping again does nothing.
+// Drop closes what is still open. It removes the files that Build created, their WALs and WAL indexes, and the rest of
+// a backup. Calling Drop again does nothing.
 func (d *database) Drop(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -212,7 +213,7 @@ func (d *database) Drop(ctx context.Context) error {
 			})
 		}
 	}
-	_ = eg.Wait() // the errors are in removed
+	_ = eg.Wait() // removed contains the errors
 	errs = append(errs, removed...)
 	if d.backups != nil {
 		errs = append(errs, d.backups.Discard(ctx))

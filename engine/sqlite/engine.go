@@ -1,5 +1,5 @@
-// Package sqlite lays a database out on several SQLite files: sharding, with a
-// write lock and a write-ahead log for each file. SQLite runs inside Filewise.
+// Package sqlite lays a database out on several SQLite files (sharding). Each file has its own write lock and
+// write-ahead log. SQLite runs inside Filewise.
 package sqlite
 
 import (
@@ -22,7 +22,7 @@ type engine struct{}
 
 func (engine) Name() string { return Name }
 
-// Open looks whether the volumes are directories. Nothing is started.
+// Open checks that the volumes are directories. It starts nothing.
 func (engine) Open(_ context.Context, t filewise.Target) (filewise.Server, error) {
 	for _, v := range t.Volumes {
 		info, err := os.Stat(v.Dir)
@@ -60,10 +60,10 @@ func (*server) Offers() map[filewise.Capability]error {
 	})
 }
 
-// Close ends nothing: each build is ended by its own Drop.
+// Close does nothing, because each build has its own Drop.
 func (*server) Close() error { return nil }
 
-// Describe describes what N files are on SQLite.
+// Describe describes what N files mean on SQLite.
 func (engine) Describe() filewise.Description {
 	return filewise.Description{
 		Mode:           filewise.Embedded,
@@ -75,14 +75,14 @@ func (engine) Describe() filewise.Description {
 	}
 }
 
-// serials keep the file names of builds apart that stand side by side: instances
-// of one layout, or layouts whose names make the same file name.
+// serials keeps the file names of simultaneous builds apart. Such builds are of one layout, or of layouts whose names
+// make the same file name.
 type serials struct {
 	mu    sync.Mutex
 	taken map[string]map[int]bool
 }
 
-// take gives a build the lowest free number of its name, from 1.
+// take returns the lowest free number for a build's name, from 1.
 func (n *serials) take(name string) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -14,23 +14,23 @@ import (
 	"filewise/internal/sqlitedriver"
 )
 
-// tellingOptions are the compile options that can change what is measured
-// (compile.html); of the others only the version is of interest.
+// tellingOptions lists the compile options that can affect what is measured (compile.html). Other options are covered
+// by the version.
 var tellingOptions = []string{
 	"ATOMIC_INTRINSICS", "DEFAULT_MEMSTATUS", "DEFAULT_MMAP_SIZE", "DEFAULT_PAGE_SIZE", "DEFAULT_SYNCHRONOUS",
 	"DEFAULT_WAL_AUTOCHECKPOINT", "DEFAULT_WAL_SYNCHRONOUS", "ENABLE_SETLK_TIMEOUT", "MALLOC_SOFT_LIMIT",
 	"MUTEX_PTHREADS", "SYSTEM_MALLOC", "TEMP_STORE", "THREADSAFE", "MAX_MMAP_SIZE", "MUTEX_NOOP",
 }
 
-// Facts are SQLite's version and the settings that are in effect on a file of
-// the first volume; the file is created for that and removed.
+// Facts returns SQLite's version and the settings in effect. It reads them from a file that it creates on the first
+// volume and removes.
 func (s *server) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	shape, err := settingsOf(s.target)
 	if err != nil {
 		return nil, err
 	}
 	facts, err := shape.tried(ctx, s.target.Volumes[0].Dir)
-	if err != nil && ctx.Err() == nil { // the storage's, which may go away at any moment
+	if err != nil && ctx.Err() == nil { // an error of the storage, which can fail at any moment
 		err = filewise.Errorf(filewise.CodePreflight, "check that the volume is mounted, writable, and has space",
 			"trying SQLite out on volume %s: %w", s.target.Volumes[0].Name, err)
 	}

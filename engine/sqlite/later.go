@@ -10,7 +10,7 @@ import (
 	"filewise/engine/internal/script"
 )
 
-// Why SQLite has neither logs nor indexes apart.
+// Reasons why SQLite has neither logs nor indexes apart.
 const (
 	logBeside     = "SQLite's write-ahead log lies next to its database file, under the same name"
 	indexesWithin = "SQLite keeps the indexes of a table in the table's own file"
@@ -49,12 +49,11 @@ func (s *shape) placeLater() error {
 	return s.place()
 }
 
-// rebuilds reports whether loaded rows are spread over all files.
+// rebuilds reports whether the loaded rows are spread over all files.
 func (s *shape) rebuilds() bool { return s.layout.AddedLater == filewise.LaterRebuilt }
 
-// Extend adds the layout's further files, and spreads the loaded rows over all
-// if the layout requires it. What was loaded is lost when it fails on the way: the
-// build is of no more use then.
+// Extend adds the layout's further files, and spreads the loaded rows over all files if the layout demands that. If
+// Extend fails, the loaded rows are lost, and the build can no longer be used.
 func (d *database) Extend(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -75,7 +74,7 @@ func (d *database) Extend(ctx context.Context) error {
 		return d.rebuild(ctx, to)
 	}
 	d.shape = to
-	return d.createFrom(ctx, 1) // of one file only: none
+	return d.createFrom(ctx, 1) // none, if there is only one file
 }
 
 // rebuild creates all files of a shape, copies the loaded rows there, and removes
@@ -95,7 +94,7 @@ func (d *database) rebuild(ctx context.Context, to *shape) error {
 	return loaded.remove(to)
 }
 
-// copyTo copies the loaded rows that belong into file i of the shape.
+// copyTo copies the loaded rows that belong to file i of the shape.
 func (d *database) copyTo(ctx context.Context, loaded, f *file, i int) (err error) {
 	loaded.mu.Lock()
 	defer loaded.mu.Unlock()
@@ -113,7 +112,7 @@ func (d *database) copyTo(ctx context.Context, loaded, f *file, i int) (err erro
 	if err != nil {
 		return err
 	}
-	for _, st := range statements { // each is a transaction
+	for _, st := range statements { // each statement is a transaction
 		if err := c.exec(ctx, st); err != nil {
 			return explain(err)
 		}
@@ -121,11 +120,11 @@ func (d *database) copyTo(ctx context.Context, loaded, f *file, i int) (err erro
 	return nil
 }
 
-// rebuildStatements copy the rows of each table of file i.
+// rebuildStatements returns the statements that copy the rows of each table of file i.
 func (s *shape) rebuildStatements(i int) ([]string, error) {
 	var all []string
 	for _, table := range s.shards[i].tables {
-		var with []int // the files that have the table
+		var with []int // the files that contain the table
 		for k, sh := range s.shards {
 			if slices.Contains(sh.tables, table) {
 				with = append(with, k)
@@ -142,8 +141,8 @@ func (s *shape) rebuildStatements(i int) ([]string, error) {
 	return all, nil
 }
 
-// keyStep returns how far apart the keys of two rows are that go to different files. A
-// connection with a table and sequential keys of its own rotates by transaction.
+// keyStep returns the difference between the keys of two consecutive rows that go to different files. A connection with
+// its own table and sequential keys changes files after each transaction.
 func (s *shape) keyStep() int {
 	if s.perConnection && !s.program.Table().RandomKeys {
 		return s.program.Connections() * s.program.First().CommitEvery
@@ -151,7 +150,7 @@ func (s *shape) keyStep() int {
 	return 1
 }
 
-// extendSteps returns the steps by which file i is added.
+// extendSteps returns the steps that add file i.
 func (s *shape) extendSteps(i int) (script.Steps, error) {
 	if s.first == nil || !s.rebuilds() && i == 0 {
 		return nil, nil

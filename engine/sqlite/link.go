@@ -9,14 +9,14 @@ import (
 	"sync"
 )
 
-// background has no Done: the driver would start a goroutine for each statement.
+// background is a context without a Done channel. With one, the driver would start a goroutine for each statement.
 var background = context.Background()
 
-// link is a connection of a worker, to one file or to none with all attached, with the
-// statements that it has prepared.
+// link is a worker's connection with its prepared statements. It connects to one file, or to none with all files
+// attached.
 type link struct {
 	*conn
-	counts   *counts // of the worker that has it now
+	counts   *counts // of the worker that uses it now
 	prepared map[any]driver.Stmt
 	values   []driver.NamedValue
 	row      []driver.Value
@@ -26,7 +26,7 @@ func newLink(c *conn, counts *counts) *link {
 	return &link{conn: c, counts: counts, prepared: map[any]driver.Stmt{}}
 }
 
-// prepare returns the statement of a key, whose text is requested the first time.
+// prepare returns the prepared statement for a key. It calls text only the first time.
 func (l *link) prepare(key any, text func() (string, error)) (driver.Stmt, error) {
 	if st := l.prepared[key]; st != nil {
 		return st, nil
@@ -43,7 +43,7 @@ func (l *link) prepare(key any, text func() (string, error)) (driver.Stmt, error
 	return st, nil
 }
 
-// bind makes arguments the values of a statement, valid until the next.
+// bind returns arguments as a statement's values, valid until the next call.
 func (l *link) bind(args []any) []driver.NamedValue {
 	l.values = l.values[:0]
 	for i, v := range args {
@@ -52,8 +52,8 @@ func (l *link) bind(args []any) []driver.NamedValue {
 	return l.values
 }
 
-// each executes a statement and visits its rows, whose values are only valid
-// in the meantime; without visit they are read to the end.
+// each executes a statement and calls visit for its rows, whose values are valid only during the call. If visit is nil,
+// the rows are read and discarded.
 func (l *link) each(st driver.Stmt, visit func([]driver.Value) error, args []any) error {
 	rows, err := st.(driver.StmtQueryContext).QueryContext(background, l.bind(args))
 	if err != nil {
@@ -74,7 +74,7 @@ func (l *link) each(st driver.Stmt, visit func([]driver.Value) error, args []any
 	return errors.Join(err, rows.Close())
 }
 
-// control executes a section of shards.sql that has no variables and returns nothing.
+// control executes a section of shards.sql that has no variables and returns no rows.
 func (l *link) control(name string) error {
 	st, err := l.prepare(name, func() (string, error) { return section(name), nil })
 	if err != nil {
@@ -93,8 +93,7 @@ func section(name string) string {
 	return st
 }
 
-// patiently tries again while another connection holds the lock, as long as the
-// context lasts.
+// patiently repeats do while another connection holds the lock, until the context ends.
 func (l *link) patiently(ctx context.Context, do func() error) error {
 	for {
 		err := do()
@@ -108,8 +107,8 @@ func (l *link) patiently(ctx context.Context, do func() error) error {
 	}
 }
 
-// begin takes the file's write lock at once, waiting as long as the context lasts: one
-// that is requested within a transaction cannot be waited for.
+// begin takes the file's write lock at once, and waits for it until the context ends. SQLite cannot wait for a lock
+// that is requested within a transaction.
 func (l *link) begin(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -117,15 +116,15 @@ func (l *link) begin(ctx context.Context) error {
 	return l.locked(func() error { return l.patiently(ctx, func() error { return l.control("begin") }) })
 }
 
-// locked counts the time of taking write locks.
+// locked measures the time that taking write locks takes.
 func (l *link) locked(take func() error) error {
 	start := l.counts.lock.begin()
 	defer func() { l.counts.lock.end(start, leastLock) }()
 	return take()
 }
 
-// end commits, or rolls back. A commit can be busy while a checkpoint of another
-// connection is in the way, and on file systems with locks of other machines.
+// end commits or rolls back. A commit can be busy while another connection's checkpoint blocks it. On network file
+// systems, locks of other machines can also block it.
 func (l *link) end(ctx context.Context, how string) error {
 	start := l.counts.log.begin()
 	defer func() { l.counts.log.end(start, leastLog) }()
@@ -150,10 +149,10 @@ func (l *link) close() error {
 }
 
 const (
-	// mostAttached holds what SQLite is compiled with (SQLITE_MAX_ATTACHED).
+	// mostAttached is the limit that SQLite is compiled with (SQLITE_MAX_ATTACHED).
 	mostAttached = 10
-	// mostLinks holds how many connections at most have all files attached: each of
-	// them has as many files open as the layout has, three times.
+	// mostLinks limits how many connections have all files attached. Each of them has three times as many files open as
+	// the layout has.
 	mostLinks = 16
 )
 
@@ -178,8 +177,8 @@ func (s *shape) attachOthers(c *conn) error {
 	return nil
 }
 
-// openAll opens a connection to no file of its own, with all files attached: its
-// transactions lock those alone that they touch.
+// openAll opens a connection with all files attached and no main file. Its transactions lock only the files that they
+// touch.
 func (s *shape) openAll() (*conn, error) {
 	raw, err := workers.Open("file::memory:?mode=memory")
 	if err != nil {
@@ -216,14 +215,14 @@ func (s *shape) attachAll(c *conn) error {
 	return nil
 }
 
-// attachedLinks are the connections to all files, which workers borrow.
+// attachedLinks holds the connections to all files, which workers borrow.
 type attachedLinks struct {
 	mu        sync.Mutex
 	all, free []*link
-	places    chan struct{} // as many as there may be connections in use
+	places    chan struct{} // limits the connections in use
 }
 
-// take borrows one, waiting until one can be had.
+// take lends a connection, and waits until one is free.
 func (a *attachedLinks) take(ctx context.Context, s *shape) (*link, error) {
 	a.mu.Lock()
 	if a.places == nil {
@@ -253,7 +252,7 @@ func (a *attachedLinks) take(ctx context.Context, s *shape) (*link, error) {
 	return l, nil
 }
 
-// give returns one.
+// give returns a connection.
 func (a *attachedLinks) give(l *link) {
 	a.mu.Lock()
 	a.free = append(a.free, l)
@@ -261,7 +260,7 @@ func (a *attachedLinks) give(l *link) {
 	<-a.places
 }
 
-// close closes them all; none must be in use.
+// close closes all connections. None may be in use.
 func (a *attachedLinks) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -12,12 +12,11 @@ import (
 	"filewise"
 )
 
-// synchronousNumber holds what PRAGMA synchronous returns (pragma.html#pragma_synchronous).
+// synchronousNumber maps settings to what PRAGMA synchronous returns (pragma.html#pragma_synchronous).
 var synchronousNumber = map[string]int64{"OFF": 0, "NORMAL": 1, "FULL": 2}
 
-// Observe asks SQLite and the file system what the files are. The files are
-// returned with an error that wraps filewise.ErrLayout when they are not the
-// layout that was requested.
+// Observe reads the files' state from SQLite and the file system. If it differs from the layout, Observe returns the
+// files with an error that wraps filewise.ErrLayout.
 func (d *database) Observe(ctx context.Context) ([]filewise.File, error) {
 	found := make([][]filewise.File, len(d.files))
 	err := d.eachShrunk(ctx, func(ctx context.Context, i int, f *file) error {
@@ -92,7 +91,7 @@ func sameFile(path string, info fs.FileInfo) bool {
 	return err == nil && os.SameFile(other, info)
 }
 
-// asked returns the data files of the shape.
+// asked returns the data files that the shape demands.
 func (s *shape) asked() []filewise.File {
 	files := make([]filewise.File, len(s.shards))
 	for i, sh := range s.shards {

@@ -16,8 +16,7 @@ import (
 	"filewise"
 )
 
-// counts holds what one session has done and waited for. They are read while the
-// session works.
+// counts holds what one session has done and waited for. It is read while the session works.
 type counts struct {
 	transactions, rows atomic.Int64
 	timeouts           atomic.Int64
@@ -25,8 +24,8 @@ type counts struct {
 	_                  [64]byte // sessions do not share a cache line
 }
 
-// From when a BEGIN IMMEDIATE has waited for the write lock: SQLite's handler polls,
-// and its first pause is 1 ms. A COMMIT always has for the log.
+// The time from which a BEGIN IMMEDIATE counts as waiting for the write lock: SQLite's handler polls, and its first
+// pause is 1 ms. Every COMMIT counts as waiting for the log.
 const (
 	leastLock = time.Millisecond
 	leastLog  = 0
@@ -38,7 +37,7 @@ type fileCounts struct {
 	_    [64]byte // files do not share a cache line
 }
 
-// countsOf returns the counts of a file; d.mu is held.
+// countsOf returns the counts of a file. d.mu must be held.
 func (d *database) countsOf(path string) *fileCounts {
 	if d.fileCounts == nil {
 		d.fileCounts = make(map[string]*fileCounts)
@@ -54,7 +53,7 @@ func (d *database) probes() []filewise.Probe {
 		filewise.ProbeOf(filewise.ProbeFiles, d.fileRows), filewise.ProbeOf(filewise.ProbeCheckpoints, d.checkpoints)}
 }
 
-// work returns what all connections of this build have done so far.
+// work returns what all of this build's connections have done so far.
 func (d *database) work(context.Context) ([]filewise.Counter, error) {
 	all := d.allCounts()
 	var transactions, rows, timeouts int64
@@ -75,7 +74,7 @@ func (d *database) work(context.Context) ([]filewise.Counter, error) {
 	return append(counters, filewise.Counter{Name: "WAL restarts", Unit: "restarts", Value: float64(restarts)}), nil
 }
 
-// allCounts returns the counts of every session that there was.
+// allCounts returns the counts of all sessions, ended ones included.
 func (d *database) allCounts() []*counts {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -125,7 +124,7 @@ func (d *database) fileRows(context.Context) ([]filewise.Counter, error) {
 	return all, nil
 }
 
-// checkpoints returns how often the files' WALs were checkpointed whole, the mean over the files.
+// checkpoints returns how often the files' WALs were checkpointed completely, averaged over the files.
 func (d *database) checkpoints(context.Context) ([]filewise.Counter, error) {
 	restarts, err := d.restarts.read(d.files)
 	if err != nil {
@@ -134,8 +133,8 @@ func (d *database) checkpoints(context.Context) ([]filewise.Counter, error) {
 	return []filewise.Counter{{Name: filewise.CheckpointCycles, Unit: "cycles", Value: float64(restarts) / float64(len(d.files))}}, nil
 }
 
-// walRestarts counts how often a WAL was checkpointed whole and begun again: each
-// time, the first salt in its header grows by one (fileformat2.html#walformat).
+// walRestarts counts how often a WAL was checkpointed completely and restarted. Each time the first salt in its header
+// grows by one (fileformat2.html#walformat).
 type walRestarts struct {
 	mu    sync.Mutex
 	salts map[string]uint32
@@ -164,11 +163,11 @@ func (w *walRestarts) read(files []*file) (int64, error) {
 	return w.total, nil
 }
 
-// walMagic begins a WAL's header; its last bit reports the order of bytes in sums.
+// walMagic begins a WAL's header. Its last bit is the byte order of checksums.
 const walMagic = 0x377f0682
 
-// walSalt returns the first salt of a WAL; ok is false when it has no header yet: it
-// is empty, or only zeros that make its room.
+// walSalt returns the first salt of a WAL. ok is false if the WAL has no header yet: it is empty, or contains only
+// zeros.
 func walSalt(path string) (salt uint32, ok bool, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -190,20 +189,20 @@ func walSalt(path string) (salt uint32, ok bool, err error) {
 	return binary.BigEndian.Uint32(head[16:]), true, nil
 }
 
-// timer adds up one session's waits of a kind, and includes the one that is open, so
-// that a reading in the midst of it has its part. One goroutine waits, any can read.
+// timer sums one session's waits of one kind. It includes the wait in progress, so that a reading during the wait
+// counts its part. One goroutine waits, and any can read.
 type timer struct {
-	changes  atomic.Uint32 // odd while what follows changes together
-	since    atomic.Int64  // when the open wait began. If 0, none is open
-	n, nanos atomic.Int64  // of those that have ended
+	changes  atomic.Uint32 // odd while the fields below change together
+	since    atomic.Int64  // when the present wait began; 0 if there is none
+	n, nanos atomic.Int64  // number and duration of ended waits
 }
 
-// epoch is where the clock of timers begins: before all of them.
+// epoch is the zero of the timers' clock, before any wait.
 var epoch = time.Now().Add(-time.Second)
 
 func clock() int64 { return int64(time.Since(epoch)) }
 
-// begin opens a wait.
+// begin starts a wait.
 func (t *timer) begin() (start int64) {
 	start = clock()
 	t.since.Store(start)
@@ -222,7 +221,7 @@ func (t *timer) end(start int64, least time.Duration) {
 	t.changes.Add(1)
 }
 
-// read returns the number of waits that have ended, and the time of all until now, in ns.
+// read returns the number of ended waits, and the time of all waits until now, in ns.
 func (t *timer) read(least time.Duration) (n, nanos int64) {
 	for {
 		before := t.changes.Load()
