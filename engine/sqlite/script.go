@@ -45,18 +45,15 @@ func (engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	return out, nil
 }
 
-// starved holds what the WALs of a build can grow to together because checkpoints
-// cannot keep pace: while other connections go on writing, a checkpoint does not
-// reach the end of the WAL, which is then not begun again (wal.html, "Avoiding
-// Excessively Large WAL Files"). Measured on 2 cores, 16 connections, single-row
-// commits: up to 320 MB in a second of synchronous=NORMAL, 20 MB a file at OFF,
-// 4 MB a file at FULL, whose writers wait for the storage themselves.
+// starved is how large the WALs of a build can grow together if checkpoints cannot keep pace. While other connections
+// write, a checkpoint does not reach the end of the WAL, so the WAL is not restarted (wal.html, "Avoiding Excessively
+// Large WAL Files"). Measured on 2 cores with 16 connections and single-row commits: up to 320 MB in a second of
+// synchronous=NORMAL. At OFF it was 20 MB a file; at FULL, whose writers wait for the storage themselves, 4 MB a file.
 var starved = map[string]int64{"FULL": 0, "NORMAL": 1 << 30, "OFF": 256 << 20}
 
-// walBytes returns the expected size of a WAL, the sum of three parts. Twice the pages after
-// which SQLite checkpoints by itself, because writers go on in the meantime. Its part of what
-// starved checkpoints leave. One transaction, which it holds whole: a page
-// for each row with random keys, else the rows' bytes and a fifth.
+// walBytes returns the expected size of a WAL, the sum of three parts. The first is twice the pages after which SQLite
+// checkpoints by itself, because writers go on meanwhile. The second is the WAL's share of starved. The third is one
+// transaction, which the WAL holds whole: a page for each row with random keys, else the rows' bytes and a fifth.
 func (s *shape) walBytes() int64 {
 	rowPages := float64(s.program.First().OpBytes+16) / pageBytes * 1.2
 	if s.program.Table().RandomKeys {
@@ -66,7 +63,7 @@ func (s *shape) walBytes() int64 {
 		starved[s.synchronous]/int64(len(s.shards))
 }
 
-// walFrame is a page in a WAL, with its header (fileformat2.html#walformat).
+// walFrame is the size of a page in a WAL, with its header (fileformat2.html#walformat).
 const walFrame = pageBytes + 24
 
 // checkpointPages is after how many pages SQLite checkpoints by itself; never
@@ -78,25 +75,24 @@ func (s *shape) checkpointPages() int64 {
 	return autoCheckpoint
 }
 
-// logBytes returns the size to which a WAL is written before the trial: what it holds
-// at a checkpoint, and a quarter more for what is committed in the meantime; but over
-// all files no more than maxLogs, or 1,000 files would write 5 GB of logs.
+// logBytes returns the size to which a WAL is filled before the trial. It is what the WAL holds at a checkpoint, and a
+// quarter more for commits meanwhile. Over all files it is at most maxLogs, because 1,000 files would write 5 GB of
+// logs.
 func (s *shape) logBytes() int64 {
 	return min(walFrame*s.checkpointPages()*5/4, maxLogs/int64(len(s.shards))/pageBytes*pageBytes)
 }
 
 const maxLogs = 128 << 20
 
-// space returns the room that a volume needs: for each of its files the file's share
-// of the layout's size, as if growing files grew to it, and the WAL. Work that
-// outgrows a file takes what it inserts on top.
+// space returns the space that a volume needs. For each of its files that is the file's share of the layout's size,
+// even if the file grows to it, and the WAL. Work that outgrows a file adds what it inserts.
 func (s *shape) space() map[string]int64 {
 	need := map[string]int64{}
 	shares := s.layout.Data.Sizes(pageBytes)
 	for i, sh := range s.shards {
 		need[sh.volume.Name] += max(shares[i], sh.bytes) + s.walBytes()
 	}
-	if s.rebuilds() { // the loaded file stands next to the new ones until they are full
+	if s.rebuilds() { // the loaded file exists next to the new ones until they are full
 		sh := s.first.shards[0]
 		need[sh.volume.Name] += max(shares[0], sh.bytes) + s.first.walBytes()
 	}
@@ -104,8 +100,8 @@ func (s *shape) space() map[string]int64 {
 	return need
 }
 
-// backupSpace adds a backup, and what is restored from it next to the data. Of the
-// tables' payload SQLite makes 1.28 times as many bytes, measured.
+// backupSpace adds the space of a backup and of the copy that is restored from it next to the data. SQLite needs 1.28
+// times the payload of the tables, as measured.
 func (s *shape) backupSpace(need map[string]int64, shares []int64) {
 	if !s.program.BacksUp() {
 		return
@@ -130,7 +126,7 @@ func (s *shape) buildSteps(i int) (script.Steps, error) {
 	return l.Steps()
 }
 
-// listCreate lists how a file comes into being.
+// listCreate lists the steps that create a file.
 func (s *shape) listCreate(l *lister, i int) {
 	sh := s.shards[i]
 	l.note("create the file; it must not exist")
@@ -160,7 +156,7 @@ func (s *shape) listCreate(l *lister, i int) {
 	}
 }
 
-// loadSteps returns what ends a load of tables: Finish executes them.
+// loadSteps returns the steps that end a load of tables. Finish executes them.
 func (s *shape) loadSteps(i int) (script.Steps, error) {
 	if !s.program.Loads() {
 		return nil, nil
@@ -190,7 +186,7 @@ func (s *shape) workSteps(i int) (script.Steps, error) {
 	}
 	sh := s.shards[i]
 	who := s.workersOf(i)
-	if len(who) == 0 { // it takes no new rows
+	if len(who) == 0 { // the file takes no new rows
 		return nil, nil
 	}
 	l := s.lister(filewise.StageMeasure, i)
@@ -256,7 +252,7 @@ func numbers(all []int) string {
 	return strings.Join(words, " ")
 }
 
-// lister lists the steps of one stage on one file.
+// lister collects the steps of one stage on one file.
 type lister struct {
 	*script.Writer
 	s         *shape
@@ -269,7 +265,7 @@ func (s *shape) lister(stage string, i int) *lister {
 
 func (l *lister) add(sql string) { l.Add(l.stage, l.on, sql) }
 
-// noted is in the place of a step's section, if the step is no SQL.
+// noted is the section of steps that are not SQL.
 const noted = "note"
 
 func (l *lister) note(text string) { l.Rendered(l.stage, l.on, noted, []string{"-- " + text}, nil) }
@@ -280,7 +276,7 @@ func (l *lister) section(name string) {
 	l.addAll(shardsSQL.Statements(name, l.s.connectionVars()))
 }
 
-// do executes a step, whatever rows it returns.
+// do executes a step and ignores its rows.
 func (c *conn) do(ctx context.Context, x script.Step) error {
 	if x.Section == noted {
 		return nil

@@ -17,13 +17,11 @@ import (
 
 const (
 	pageBytes = 4096 // SQLite's default since 3.12.0
-	// maxChunk is the largest SQLITE_FCNTL_CHUNK_SIZE of whole pages: it is a C
-	// int (c3ref/c_fcntl_begin_atomic_write.html), and the chunk keeps
-	// checkpoints from cutting a preallocated file.
+	// maxChunk is the largest SQLITE_FCNTL_CHUNK_SIZE of whole pages, which is a C int
+	// (c3ref/c_fcntl_begin_atomic_write.html). The chunk size keeps checkpoints from truncating a preallocated file.
 	maxChunk = (1<<31 - 1) / pageBytes * pageBytes
 	maxFiles = 1000
-	// busyMillis holds how long SQLite's own handler waits for a lock before a
-	// connection looks whether it should stop.
+	// busyMillis is how long SQLite's own handler waits for a lock before the connection checks whether it should stop.
 	busyMillis = 250
 	// autoCheckpoint is SQLite's default, in pages (pragma.html#pragma_wal_autocheckpoint).
 	autoCheckpoint = 1000
@@ -36,30 +34,29 @@ const noTemp = "SQLite keeps the temporary tables of a connection in one file of
 type shard struct {
 	path   string
 	volume filewise.Volume
-	bytes  int64 // full size; of a growing file: the most it starts with
-	chunk  int64 // SQLITE_FCNTL_CHUNK_SIZE. 0 means none
+	bytes  int64 // full size; of a growing file, the largest initial size
+	chunk  int64 // SQLITE_FCNTL_CHUNK_SIZE; 0 for none
 	tables []string
 }
 
-// shape is a layout with its workload, worked out and found possible.
+// shape is a layout with its workload, resolved and checked.
 type shape struct {
 	target         filewise.Target
 	layout         filewise.Layout
 	program        filewise.Program
-	number         int // of the builds that stand side by side, from 1
+	number         int // among simultaneous builds, from 1
 	sql            *sqlfile.File
 	perConnection  bool
 	synchronous    string
 	autoCheckpoint int
 	settings       []string
-	count          int // of files
+	count          int // number of files
 	from           int // files before this one take no new rows
 	shards         []shard
-	first          *shape // what is built and loaded before files are added. Nil means all at once
+	first          *shape // what is built and loaded before files are added; nil if nothing is added
 }
 
-// newShape returns the shape of the build of that number: the first one's files have the
-// names that Script shows.
+// newShape returns the shape of the build with a number. The files of build 1 have the names that Script shows.
 func newShape(t filewise.Target, l filewise.Layout, p filewise.Program, number int) (*shape, error) {
 	if err := supported(t, l, p); err != nil {
 		return nil, err
@@ -76,7 +73,7 @@ func newShape(t filewise.Target, l filewise.Layout, p filewise.Program, number i
 	return s, s.fitsOpenFiles()
 }
 
-// settingsOf returns a shape that has nothing yet but how its connections are set.
+// settingsOf returns a shape that has only the connections' settings.
 func settingsOf(t filewise.Target) (*shape, error) {
 	s := &shape{target: t, autoCheckpoint: autoCheckpoint}
 	var err error
@@ -148,7 +145,7 @@ func synchronous(d filewise.Durability) (string, error) {
 	return "", filewise.Errorf(filewise.CodeUsage, nearest.Remedy(string(d), known), "durability %q is unknown", d)
 }
 
-// place gives every file its path, size, chunk and tables.
+// place sets the path, size, chunk and tables of every file.
 func (s *shape) place() error {
 	d := s.layout.Data
 	sizes := d.Sizes(pageBytes)
@@ -166,7 +163,7 @@ func (s *shape) place() error {
 	return nil
 }
 
-// shardAt is file i of so many bytes, whose name ends so.
+// shardAt returns file i with so many bytes. end is the ending of its name.
 func (s *shape) shardAt(i int, bytes int64, end string) (shard, error) {
 	v := s.layout.Data.VolumeOf(i, s.layout.DataVolumes(s.target.Volumes))
 	dir, err := filepath.Abs(v.Dir)
@@ -185,7 +182,7 @@ func (s *shape) shardAt(i int, bytes int64, end string) (shard, error) {
 func (s *shape) size(sh *shard, share int64) error {
 	least := leastBytes(len(sh.tables))
 	if s.wholeTables() {
-		least += 2 * pageBytes // fw_loaded, and the index of its key
+		least += 2 * pageBytes // fw_loaded and the index of its key
 	}
 	d := s.layout.Data
 	if share < least {
@@ -211,16 +208,16 @@ func (s *shape) size(sh *shard, share int64) error {
 	return nil
 }
 
-// leastBytes returns the room for a file's header and schema (a row of some 160
-// bytes for each table) and the first page of each table.
+// leastBytes returns the space for a file's header and schema (a row of some 160 bytes for each table) and the first
+// page of each table.
 func leastBytes(tables int) int64 {
 	return int64(1+tables+tables/16) * pageBytes
 }
 
 func roundUp(n, unit int64) int64 { return (n + unit - 1) / unit * unit }
 
-// filesOf returns the files that a connection works on: its own one, or, when there
-// are more files than connections, every Connections-th.
+// filesOf returns the files that a connection works on: one file, or every Connections-th file if there are more files
+// than connections.
 func (s *shape) filesOf(worker int) []int {
 	n, c := s.count-s.from, s.program.Connections()
 	if n <= c {
@@ -239,12 +236,12 @@ func (s *shape) tablesOf(file int) []string {
 		return s.tablesIn(file)
 	case s.program.Custom != nil:
 		return customTables(s.program)
-	case s.divided(): // the first of those that its sections name themselves
+	case s.divided(): // the first of the files that its sections name themselves
 		return []string{s.program.Table().Name}
 	case !s.perConnection:
 		return []string{tableName(false, 0)}
 	}
-	if file < s.from { // loaded when it was the only one
+	if file < s.from { // loaded when it was the only file
 		return s.first.tablesOf(0)
 	}
 	var tables []string
@@ -258,7 +255,7 @@ func (s *shape) tablesOf(file int) []string {
 	return tables
 }
 
-// slug makes a file name of a layout's name: "8 files" → "8-files".
+// slug turns a layout's name into a file name: "8 files" → "8-files".
 func slug(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(name) {
@@ -276,11 +273,11 @@ func slug(name string) string {
 	return "layout"
 }
 
-// settable are the pragmas that a user can set for every connection: none of
-// them changes what is durable or where files lie.
+// settable lists the pragmas that a user can set for every connection. None of them changes what is durable or where
+// files lie.
 var settable = []string{"cache_size", "mmap_size", "temp_store", "wal_autocheckpoint"}
 
-// readSettings takes over the user's own settings, all of them whole numbers.
+// readSettings reads the user's settings, all of which are whole numbers.
 func (s *shape) readSettings(settings map[string]string) error {
 	for _, k := range slices.Sorted(maps.Keys(settings)) {
 		if !slices.Contains(settable, k) {

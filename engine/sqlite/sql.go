@@ -17,8 +17,7 @@ var sqlFiles embed.FS
 // ident quotes an identifier as SQLite does (lang_keywords.html).
 func ident(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// workloads are the workloads that this engine has SQL for: a file each.
-// What is done to files whatever the workload is in shardsSQL.
+// workloads holds the SQL files by workload. SQL that every workload uses on files is in shardsSQL.
 var (
 	workloads = words.Folder(sqlFiles, nil, template.FuncMap{"ident": ident})
 	shardsSQL = workloads.Apart("shards")
@@ -30,10 +29,10 @@ var words = orders.Words{
 	At: func(_ map[string]any, table string) (string, error) { return table, nil },
 }
 
-// pageText sets how much text one call of the checksum function is handed.
+// pageText limits how much text one call of the checksum function gets.
 const pageText = 1 << 20
 
-// vars returns what a workload's sections are rendered with, for one table.
+// vars returns the values with which a workload's sections are rendered for one table.
 func vars(p filewise.Program, table string) map[string]any {
 	v := p.Vars()
 	v["TableName"], v["TableNumber"] = table, 1+slices.IndexFunc(p.Tables,
@@ -55,7 +54,7 @@ func (s *shape) connectionVars() connectionVars {
 	return connectionVars{pageBytes, busyMillis, s.synchronous, s.autoCheckpoint, s.settings}
 }
 
-// tableName returns the table of a connection, or the shared one.
+// tableName returns the name of a connection's table, or of the shared one.
 func tableName(perConnection bool, worker int) string {
 	if !perConnection {
 		return "fw_rows"

@@ -9,14 +9,14 @@ import (
 	"filewise/internal/sqlitedriver"
 )
 
-// Scope is true of every verdict on SQLite.
+// Scope is a warning for every verdict on SQLite.
 var Scope = filewise.Warning{
 	Code:    "sqlite-scope",
 	Message: "SQLite results do not carry over to SQL Server or Oracle: each SQLite file has its own write lock and syncs.",
 	Remedy:  "Test on the engine you use.",
 }
 
-// pureGo is true of builds without cgo.
+// pureGo is a warning for builds without cgo.
 var pureGo = filewise.Warning{
 	Code: "sqlite-pure-go",
 	Message: "This Filewise has SQLite translated into Go (" + sqlitedriver.Driver() +
@@ -25,16 +25,16 @@ var pureGo = filewise.Warning{
 	Remedy: "Measure with a build with cgo: CGO_ENABLED=1 go build ./cmd/filewise.",
 }
 
-// polling is true if several connections share a file. Measured with
-// synchronous=FULL on 2 cores, 16 connections on one file commit as much as one
-// connection alone: there the lock waits for the storage, not for the pauses.
+// polling is a warning for layouts in which several connections share a file. Measured with synchronous=FULL on 2
+// cores: 16 connections on one file commit as much as one connection alone. There the lock waits for the storage, and
+// the pauses do not matter.
 var polling = filewise.Warning{
 	Code:    "sqlite-polling",
 	Message: "Connections that share a file poll for its write lock every 1 to 100 ms, so the lock can be idle in between.",
 	Remedy:  "Repeat with --connections 1: if it is as fast on 1 file, polling costs nothing.",
 }
 
-// warnings describe what a reader needs for the shape.
+// warnings returns the warnings about the shape.
 func (s *shape) warnings() []filewise.Warning {
 	out := append([]filewise.Warning{Scope}, s.ordersWarnings()...)
 	if sqlitedriver.PureGo {
@@ -45,7 +45,7 @@ func (s *shape) warnings() []filewise.Warning {
 		out = append(out, polling)
 	}
 	switch {
-	case !s.program.Appends(): // which say themselves who works where
+	case !s.program.Appends(): // other workloads say themselves who works where
 	case files > connections:
 		out = append(out, filewise.Warning{
 			Code: "files-rotate",
@@ -66,7 +66,7 @@ func (s *shape) warnings() []filewise.Warning {
 	if s.layout.Data.Placement != filewise.PlaceRoundRobin {
 		used = 1
 	}
-	if used < volumes && s.layout.Data.Volumes == "" { // which are requested
+	if used < volumes && s.layout.Data.Volumes == "" { // explicitly requested volumes need no warning
 		out = append(out, filewise.Warning{
 			Code:    "volumes-unused",
 			Message: fmt.Sprintf("%s: %d of %d volumes hold no file of this layout.", s.layout.Name, volumes-used, volumes),
@@ -92,7 +92,7 @@ func (s *shape) warnings() []filewise.Warning {
 	return out
 }
 
-// working describes how many connections work.
+// working returns a phrase for how many connections work.
 func working(connections int) string {
 	if connections == 1 {
 		return "1 connection works"
@@ -103,15 +103,14 @@ func working(connections int) string {
 const (
 	// A connection in WAL mode opens the database, its WAL and its WAL index.
 	filesPerConnection = 3
-	otherFiles         = 64 // what the rest of Filewise has open
+	otherFiles         = 64 // open files of the rest of Filewise
 )
 
-// openFiles returns the number of open files that the shape needs: of the
-// workers' connections, of one connection of our own for each file, and of the
-// descriptor by which a file is synced.
+// openFiles returns how many open files the shape needs. They are the workers' connections, Filewise's connection to
+// each file, and the descriptor by which each file is synced.
 func (s *shape) openFiles() int64 {
 	connections := max(s.program.Connections(), len(s.shards)) + len(s.shards)
-	if s.divided() { // with all files attached, and one that checks
+	if s.divided() { // with all files attached, and one connection that checks
 		connections += (min(s.program.Connections(), mostLinks) + 1) * len(s.shards)
 	}
 	return int64(connections*filesPerConnection + len(s.shards) + otherFiles)

@@ -11,16 +11,15 @@ import (
 	"filewise/engine/internal/session"
 )
 
-// worker is one connection of the workload: a SQLite connection to each file that it
-// works on.
+// worker is one of the workload's connections. It has an SQLite connection to each file that it works on.
 type worker struct {
 	*session.Session
 	d      *database
 	counts counts
 
-	mu    sync.Mutex // Drop closes what was left open
+	mu    sync.Mutex // Drop closes what is still open
 	open  bool
-	links []*link // by the number of the file, opened when they are needed
+	links []*link // by the file's number; opened when needed
 	args  []any
 }
 
@@ -39,7 +38,7 @@ func (d *database) Connect(ctx context.Context, phase, number int) (filewise.Ses
 	w := &worker{Session: machine, d: d, open: true, links: make([]*link, d.count)}
 	machine.Engine = session.Engine{
 		Explain:   explain,
-		Unchanged: func(error) bool { return true }, // what fails is rolled back: SQLite is in this process
+		Unchanged: func(error) bool { return true }, // a failed operation is rolled back, since SQLite runs in this process
 	}
 	var works filewise.Session = w
 	switch {
@@ -104,9 +103,8 @@ func (w *worker) isOpen() bool {
 	return w.open
 }
 
-// statement executes an operation that is one statement, and a transaction by itself:
-// on the file of its row's key, or, for queries over whole tables, on the first file with
-// the others attached.
+// statement executes an operation that consists of one statement, which is a transaction. It uses the file of the row's
+// key. For queries over whole tables, it uses the first file with the others attached.
 func (w *worker) statement(ctx context.Context, i int64) error {
 	w.args = w.Phase.Args.Args(w.args[:0], w.Worker, i)
 	at := w.fileOfKey()
@@ -127,7 +125,7 @@ func (w *worker) statement(ctx context.Context, i int64) error {
 	return err
 }
 
-// linked returns the connection to a file, with the others attached for whole tables.
+// linked returns the connection to a file. For whole tables the other files are attached.
 func (w *worker) linked(at int) (*link, error) {
 	known := w.links[at] != nil
 	l, err := w.link(at)
@@ -137,7 +135,7 @@ func (w *worker) linked(at int) (*link, error) {
 	return l, err
 }
 
-// fileOfKey returns the file of the operation's row, which follows from its key.
+// fileOfKey returns the file of the operation's row, which depends on the row's key.
 func (w *worker) fileOfKey() int {
 	if len(w.args) == 0 || w.d.wholeTables() { // all tables are seen from the first file
 		return 0
@@ -146,10 +144,10 @@ func (w *worker) fileOfKey() int {
 	return int((key - 1) % int64(w.d.count))
 }
 
-// appender is a worker whose operations are rows, of which several are a transaction.
+// appender is a worker whose operations are rows, several of which form a transaction.
 type appender struct {
 	*worker
-	files []appended // the files of the worker, which take its transactions in turns
+	files []appended // the worker's files, which take transactions in turns
 }
 
 // appended is a file that takes rows.
@@ -159,7 +157,7 @@ type appended struct {
 	done   *fileCounts
 }
 
-// appender opens the files of the worker, and only these.
+// appender opens only the worker's files.
 func (w *worker) appender() (filewise.Session, error) {
 	a := &appender{worker: w}
 	for _, i := range w.d.filesOf(w.Worker) {
@@ -222,7 +220,7 @@ func (a *appender) transaction(ctx context.Context, f appended, first, n int64) 
 	return nil
 }
 
-// lookEvery is the number of rows between two looks at the context.
+// lookEvery is how many rows are inserted between two checks of the context.
 const lookEvery = 256
 
 func (a *appender) insert(ctx context.Context, f appended, first, n int64) error {

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// orderer executes transactions of orders: on the file of its warehouse, or on a borrowed
-// connection to all files.
+// orderer executes transactions of orders on the file of their warehouse, or on a borrowed connection to all files.
 type orderer struct {
 	*worker
 	home    *link
@@ -18,7 +17,7 @@ type orderer struct {
 	sideDDL []string // statements that create and drop a table, with tableNumber in the place of its number
 }
 
-// numberStand stands for the number of a table that is created and dropped.
+// numberStand is the placeholder for the number of a table that is created and dropped.
 const numberStand = "NUMBER"
 
 func (w *worker) orders() (func(ctx context.Context, i int64) error, error) {
@@ -35,7 +34,7 @@ func (w *worker) orders() (func(ctx context.Context, i int64) error, error) {
 	return o.transaction, err
 }
 
-// transaction is one, after the table that is created and dropped.
+// transaction executes one transaction, and before it creates and drops a table if the workload does that.
 func (o *orderer) transaction(ctx context.Context, i int64) error {
 	if err := o.createAndDropTable(ctx); err != nil {
 		return fmt.Errorf("churn: %w", err)
@@ -84,9 +83,8 @@ func (o *orderer) run(ctx context.Context, t *orderTransaction) (rolledBack bool
 	return rolledBack, nil
 }
 
-// begin begins a transaction with the write locks of all files that it needs. Of
-// several files they are taken in the order of files, so that no two transactions
-// wait for each other.
+// begin begins a transaction and takes the write locks of all files that it needs. It takes them in the order of the
+// files, so that no two transactions wait for each other.
 func (o *orderer) begin(ctx context.Context, x *tx, reads bool, files []int) error {
 	switch {
 	case reads:
@@ -107,8 +105,7 @@ func (o *orderer) begin(ctx context.Context, x *tx, reads bool, files []int) err
 	})
 }
 
-// createAndDropTable creates, fills and drops a table with a number of its own, if
-// the workload needs it.
+// createAndDropTable creates, fills and drops a table with a new number, if the workload needs that.
 func (o *orderer) createAndDropTable(ctx context.Context) error {
 	if o.sideDDL == nil {
 		return nil
@@ -127,17 +124,16 @@ func (o *orderer) createAndDropTable(ctx context.Context) error {
 	return nil
 }
 
-// orderKey is a statement of orders on a file.
+// orderKey identifies a statement of orders on a file.
 type orderKey struct {
 	section string
-	file    int // onlyFile, or the number of an attached one
+	file    int // onlyFile, or the number of an attached file
 }
 
 // onlyFile is the number of the file of a connection that has only one.
 const onlyFile = -1
 
-// tx is a transaction's connection. After its first error it executes nothing more, and
-// its rows are empty.
+// tx is a transaction's connection. After its first error it executes nothing more and returns empty rows.
 type tx struct {
 	*link
 	s        *shape
@@ -145,7 +141,7 @@ type tx struct {
 	err      error
 }
 
-// section executes a section of orders and visits its rows.
+// section executes a section of orders and calls visit for its rows.
 func (x *tx) section(k orderKey, visit func([]driver.Value) error, args ...any) error {
 	st, err := x.prepare(k, func() (string, error) {
 		schema := ""
@@ -163,7 +159,7 @@ func (x *tx) section(k orderKey, visit func([]driver.Value) error, args ...any) 
 	return nil
 }
 
-// key returns a section on a warehouse's file.
+// key returns the key of a section on a warehouse's file.
 func (x *tx) key(section string, warehouse int64) orderKey {
 	if !x.attached {
 		return orderKey{section, onlyFile}
@@ -178,7 +174,7 @@ func (x *tx) exec(section string, warehouse int64, args ...any) {
 	}
 }
 
-// first returns the first row that a section returns, nil when there is none.
+// first returns the first row of a section's result, or nil if there is none.
 func (x *tx) first(section string, warehouse int64, args ...any) (row []driver.Value) {
 	if x.err == nil {
 		x.err = x.section(x.key(section, warehouse), func(v []driver.Value) error {
@@ -191,10 +187,10 @@ func (x *tx) first(section string, warehouse int64, args ...any) (row []driver.V
 	return row
 }
 
-// noRow is the row after an error, of more columns than any has.
+// noRow is the row that is returned after an error. It has more columns than any real row.
 var noRow = make([]driver.Value, 8)
 
-// row returns the first row, of which there must be one.
+// row returns the first row of a result. It is an error if there is none.
 func (x *tx) row(section string, warehouse int64, args ...any) []driver.Value {
 	row := x.first(section, warehouse, args...)
 	if x.err == nil && row == nil {
@@ -206,7 +202,7 @@ func (x *tx) row(section string, warehouse int64, args ...any) []driver.Value {
 	return row
 }
 
-// number returns the whole number in the first column of the row.
+// number returns the whole number in the first column of the first row.
 func (x *tx) number(section string, warehouse int64, args ...any) int64 {
 	row := x.row(section, warehouse, args...)
 	n, ok := row[0].(int64)
