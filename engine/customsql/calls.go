@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// What a statement calls, wherever it stands in it (a list of columns, a condition, a DEFAULT, the body of a routine), may
-// do more than the statement itself.
+// A function call can do more than its statement shows. It can occur anywhere: in a list of columns, a condition, a
+// DEFAULT or the body of a routine.
 
-// ofServerCalls are functions that change or hold what all databases of a server share: its locks by name, its
-// replication, its keys and audit, its cache, its files, other hosts. A lock that PostgreSQL takes by a number
-// (pg_advisory_…) is its database's, and goes with it.
+// ofServerCalls matches functions that change or lock what all databases of a server share: its named locks,
+// replication, keys and audit, cache, files, other hosts. A lock that PostgreSQL takes by number (pg_advisory_…)
+// belongs to one database, and is dropped with it.
 var ofServerCalls = regexp.MustCompile(`^(GET_LOCK|RELEASE_(ALL_)?LOCKS?|` +
 	`(MASTER|SOURCE)_(POS|GTID)_WAIT|WAIT_(FOR_EXECUTED_GTID_SET|UNTIL_SQL_THREAD_AFTER_GTIDS)|` +
 	`LOAD_FILE|SYS_(EXEC|EVAL|GET|SET)|LIB_MYSQLUDF\w*|` +
@@ -21,11 +21,11 @@ var ofServerCalls = regexp.MustCompile(`^(GET_LOCK|RELEASE_(ALL_)?LOCKS?|` +
 	`\w+_RESET\w*|BUFFERCACHE_\w+|BACKEND_MEMORY\w*|SET_\w+|RESTORE_\w+|CLEAR_\w+)|AUTOPREWARM_\w+|PGSTATTUPLE_RESET|` +
 	`POSTGRES_FDW_\w+|HTTP(_(GET|POST|PUT|PATCH|DELETE|HEAD))?|QUERY_EXPORT_TO_S3|TABLE_IMPORT_FROM_S3|SHELL_\w+)$`)
 
-// ofServerSchemas holds the schemas of extensions by which a database has a server, or other hosts, do something.
+// ofServerSchemas lists schemas of extensions with which a database makes a server or other hosts do something.
 var ofServerSchemas = []string{"CRON", "NET", "AWS_S3", "AWS_LAMBDA", "PGAGENT", "PGLOGICAL"}
 
-// calls returns what of a statement calls beyond the build's database, with what to do instead. Empty means nothing. If a name may
-// have a database before it (qualified), whatever is called there is another's.
+// calls returns the first call in a statement that reaches beyond the build's database, and what to do instead; "" if
+// there is none. If names can be qualified with a database, a qualified call is another database's.
 func calls(words []Word, qualified bool) (what, remedy string) {
 	at := func(i int) Word {
 		if i < 0 || i >= len(words) {
@@ -56,7 +56,7 @@ func calls(words []Word, qualified bool) (what, remedy string) {
 	return "", ""
 }
 
-// plainName returns a name in capitals, quoted or not. Empty means a text, or none.
+// plainName returns a name in capitals, quoted or not, or "" if the word is a text or no name.
 func plainName(w Word) string {
 	if !w.Quoted {
 		return w.Text

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// typeNames are types that stand before their values.
+// typeNames lists types that can precede their values.
 var typeNames = []string{"DATE", "TIME", "TIMETZ", "TIMESTAMP", "TIMESTAMPTZ", "NUMERIC", "DECIMAL", "SMALLINT", "INT", "INTEGER", "BIGINT",
 	"INT2", "INT4", "INT8", "REAL", "FLOAT", "FLOAT4", "FLOAT8", "BOOL", "BOOLEAN", "TEXT", "VARCHAR", "UUID", "JSON", "JSONB", "BYTEA",
 	"MONEY", "INET", "CIDR", "MACADDR", "XML", "TSQUERY", "TSVECTOR"}
 
-// castTyped makes DATE $1 into $1::DATE, as a typed literal takes no parameter.
+// castTyped turns DATE $1 into $1::DATE, because a typed literal accepts no parameter.
 func (s *shaper) castTyped() {
 	for i := 1; i < len(s.tokens); i++ {
 		first := i - 1
@@ -32,14 +32,14 @@ func (s *shaper) castTyped() {
 	}
 }
 
-// fixed are functions whose first argument is a constant of the program's, with one that each takes, and which stands for it if
-// the server does not report.
+// fixed maps functions whose first argument is a constant of the program to a valid argument. The valid argument is
+// used if the server does not report the actual one.
 var fixed = map[string]string{"DATE_TRUNC": "'day'", "DATE_PART": "'day'", "EXTRACT": "'day'", "TIMEZONE": "'UTC'",
 	"TO_TSVECTOR": "'simple'", "TO_TSQUERY": "'simple'", "PLAINTO_TSQUERY": "'simple'", "PHRASETO_TSQUERY": "'simple'",
 	"WEBSEARCH_TO_TSQUERY": "'simple'"}
 
-// constant returns what stands for a value that is a constant of the program's, not of a row: a drawn one would break the
-// statement, or have it find nothing. If empty, it is none.
+// constant returns a replacement for a value that is a constant of the program and not of a row; else "". A drawn value
+// would break the statement, or make it find nothing.
 func (s *shaper) constant(i int) string {
 	said := ""
 	sequence := s.at(i-1).is("(") && s.at(i-2).is("NEXTVAL", "CURRVAL", "SETVAL") || s.at(i+1).is("::") && s.at(i+2).is("REGCLASS")
@@ -60,7 +60,7 @@ func (s *shaper) constant(i int) string {
 	if said != "" {
 		return said
 	}
-	for _, left := range []int{i, i - 2} { // 1 = 1, of which a log reports which values they are
+	for _, left := range []int{i, i - 2} { // as in 1 = 1; a log shows the values
 		x, y := s.at(left), s.at(left+2)
 		if x.kind != tokenValue || y.kind != tokenValue || !s.at(left+1).is("=") || s.at(left-2).is("BETWEEN") || s.at(left-3).is("BETWEEN") ||
 			!s.at(left-1).is("WHERE", "AND", "OR", "ON", "NOT", "HAVING", "WHEN", "(") ||

@@ -9,8 +9,8 @@ import (
 	"filewise"
 )
 
-// Summed adds up what a server has counted of statements with one ID, such as by user or by
-// plan, in the order of the IDs. Texts come from the first.
+// Summed adds up what a server has counted separately for statements with the same ID, for example by user or by plan.
+// The result is in the order of the IDs, with the text of the first.
 func Summed(all []filewise.CountedStatement) []filewise.CountedStatement {
 	var sums []filewise.CountedStatement
 	at := map[string]int{}
@@ -28,8 +28,9 @@ func Summed(all []filewise.CountedStatement) []filewise.CountedStatement {
 	return sums
 }
 
-// logged reports the statements of a log's one by one: a text of several is divided, and its time with it. A routine's body
-// is not divided. together shows that the statements of a text are one transaction. A session's end passes as it is.
+// logged passes on the statements of a log one by one. It divides a text of several statements, and its time with it,
+// but not a routine's body. together is true if the statements of a text are one transaction. A session's end is passed
+// on unchanged.
 func (k *known) logged(s filewise.LoggedStatement, together bool, each func(filewise.LoggedStatement)) {
 	if s.Text == "" {
 		each(s)

@@ -8,7 +8,7 @@ import (
 	"filewise"
 )
 
-// Kinds are the types of columns in a server's words, with spaces between them, by the kind of their values.
+// Kinds maps each kind of values to the names of a server's column types, separated by spaces.
 type Kinds map[filewise.ColumnType]string
 
 // Of returns the kind of a type.
@@ -21,11 +21,12 @@ func (k Kinds) Of(name string) filewise.ColumnType {
 	return filewise.TypeUnknown
 }
 
-// mostChosen sets how many values a column has at most that are reported one by one.
+// mostChosen is the most values of a column that are reported one by one.
 const mostChosen = 50
 
-// Choice returns an expression that takes a column's frequent values by their shares, for rows that are made up: part is
-// a number from 0 to 1, and literal writes a value in SQL. If empty, the column's values are withheld, or too many.
+// Choice returns an expression that picks a column's frequent values by their shares, for made-up rows. part is a
+// number from 0 to 1, and literal writes a value in SQL. The result is "" if the column's values are withheld or too
+// many.
 func Choice(c filewise.ColumnFacts, told bool, part string, literal func(value string) string) string {
 	few := len(c.Common) > 0 && len(c.Common) <= mostChosen && c.Distinct <= mostChosen
 	if !told || c.Unique || !few || c.Type == filewise.TypeTime {

@@ -7,22 +7,22 @@ import (
 	"filewise"
 )
 
-// longest sets how many bytes of a statement distinguish it from others: clients write some of many megabytes.
+// longest is how many bytes of a statement distinguish it from others. Clients write statements of many megabytes.
 const longest = 64 << 10
 
-// lists are values one after the other, however many, and commaAlone what stands between two of them.
+// lists matches any number of values one after the other, and commaAlone what separates two of them.
 var (
 	lists      = regexp.MustCompile(`\?(?: ?, ?\?)+`)
 	commaAlone = regexp.MustCompile(`^ ?, ?$`)
 )
 
-// Key returns what is the same of a statement for all values.
+// Key returns the part of a statement that is the same for all values.
 func (r Rules) Key(text string) string {
 	key, _ := r.keyed(text, nil)
 	return key
 }
 
-// keyed returns a statement's key, with the texts of its values by list. Parameters have the texts of arguments.
+// keyed returns a statement's key, and the texts of its values by list. A parameter has the text of its argument.
 func (r Rules) keyed(text string, arguments []string) (key string, values [][]string) {
 	s, _ := r.shaped(cut(text), "", nil) // no columns are read
 	shape := s.shape(r.Hash)
@@ -37,13 +37,13 @@ func (r Rules) keyed(text string, arguments []string) (key string, values [][]st
 	return key, values
 }
 
-// cut returns what of a statement distinguishes it from others.
+// cut returns the part of a statement that distinguishes it from others.
 func cut(text string) string { return strings.ToValidUTF8(text[:min(len(text), longest)], "") }
 
-// key returns a shape's; listed are the values that are in the list of the value before.
+// key returns a shape's key. listed marks the values that belong to the list of the value before.
 func (r Rules) key(s filewise.Shape) (key string, listed []bool) {
 	var b strings.Builder
-	masked := false // the value before is in the key as ?
+	masked := false // the value before is written as ? in the key
 	for i, v := range s.Values {
 		b.WriteString(s.Pieces[i])
 		said := "?"
@@ -57,7 +57,7 @@ func (r Rules) key(s filewise.Shape) (key string, listed []bool) {
 	return lists.ReplaceAllString(b.String()+s.Pieces[len(s.Values)], "?, …"), listed
 }
 
-// valueOf returns the text of a value, in SQL. If empty, it is not known.
+// valueOf returns the text of a value in SQL, or "" if it is not known.
 func valueOf(v filewise.ValueUse, arguments []string) string {
 	if v.Text == "" && v.Number > 0 && v.Number <= len(arguments) {
 		return arguments[v.Number-1]

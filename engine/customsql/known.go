@@ -2,28 +2,28 @@ package customsql
 
 import "strings"
 
-// A log has few statements, each with many values. Dividing one takes some 50 µs, so that it is done once for all that are the
-// same without their values. Their skeletons show which these are: what is read by one look at each byte, with marks in the
-// places of the values.
+// A log contains few different statements, each with many values. Dividing one takes some 50 µs, so it is done once for
+// all statements that are equal without their values. Their skeletons show which are equal. A skeleton is read by
+// looking at each byte once, with marks in place of the values.
 
 const (
-	markPlain  byte = iota // none: what stands there is the same in all statements of a skeleton
+	markPlain  byte = iota // no value: the text is the same in all statements of a skeleton
 	markNumber             // begins with a digit
-	markPoint              // with a point
+	markPoint              // contains a decimal point
 	markText
 	markPath   // with $, quoted: a constant
-	markDollar // is quoted by $
-	markMore   // the mark before, any number of times, behind commas
+	markDollar // quoted by $
+	markMore   // repeats the mark before, any number of times, after commas
 )
 
-// mostKnown sets how many bytes of skeletons are remembered.
+// mostKnown limits how many bytes of skeletons are remembered.
 const mostKnown = 16 << 20
 
-// known remembers the statements that were divided, and reads one. It is for one goroutine.
+// known remembers the statements that were divided, and reads new ones. It is not safe for concurrent use.
 type known struct {
 	Rules
 	divisions map[string]*division
-	bytes     int // of their skeletons
+	bytes     int // of the skeletons
 
 	skeleton []byte
 	values   []place
@@ -36,28 +36,28 @@ type known struct {
 	length int
 }
 
-// place is where a value stands.
+// place is the position of a value.
 type place struct{ from, to int }
 
-// division holds what statements of a skeleton have in common.
+// division holds what all statements of a skeleton share.
 type division struct {
 	key   string
 	units []unit
-	// fixed are the units whose values are part of the key: statements with other ones have a division of their own.
+	// fixed lists the units whose values are part of the key. Statements with other values have their own division.
 	fixed []int
-	alone bool // each such statement is divided by itself
+	alone bool // each such statement must be divided itself
 }
 
-// unit is a value, or several of a list.
+// unit is a value, or several values of a list.
 type unit struct {
-	begins bool // a list
-	kept   bool // it is no value
-	number int  // of a parameter. If 0, it is a literal; noText: its text is not known
+	begins bool // begins a list
+	kept   bool // is no value
+	number int  // of a parameter; 0 for a literal; noText if its text is not known
 }
 
 const noText = -1
 
-// keyed is Rules.keyed.
+// keyed returns what Rules.keyed returns, but remembers divisions.
 func (k *known) keyed(text string, arguments []string) (key string, values [][]string) {
 	if k.Transact || k.Upper {
 		return k.Rules.keyed(text, arguments)
@@ -114,7 +114,7 @@ func (k *known) first(n int) int {
 	return k.units[n-1]
 }
 
-// division returns the division of the skeleton, which the text has.
+// division returns the division of the skeleton of text.
 func (k *known) division(text string) *division {
 	if d := k.divisions[string(k.skeleton)]; d != nil {
 		return d
@@ -173,7 +173,7 @@ func (k *known) divide(text string) *division {
 func (k *known) read(text string) {
 	k.skeleton, k.values, k.units, k.last, k.comma, k.listed = k.skeleton[:0], k.values[:0], k.units[:0], markPlain, false, 0
 	s := scanner{Rules: k.Rules, text: text}
-	spaced, word := false, -1 // the word that ends at the place
+	spaced, word := false, -1 // word is where the present word ends
 	for s.at < len(text) {
 		at, n, kind := s.at, 0, pieceCode
 		if mayBegin[text[at]] {

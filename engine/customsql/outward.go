@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// engines holds the engines of MariaDB and MySQL that keep a table's rows by themselves, if the server needs them; others
-// read files, other tables or other servers.
+// engines lists the engines of MariaDB and MySQL that store a table's rows themselves. Other engines read files, other
+// tables or other servers.
 var engines = []string{"INNODB", "MYISAM", "ARIA", "MEMORY", "HEAP", "ARCHIVE", "BLACKHOLE", "CSV", "ROCKSDB"}
 
-// routines hold statements, of which those that begin with one of notInRoutines are refused.
+// routines contain statements; those that begin with a word in notInRoutines are refused.
 var (
 	routines      = []string{"PROCEDURE", "FUNCTION", "TRIGGER", "EVENT", "PACKAGE"}
 	notInRoutines = []string{"CREATE", "ALTER", "DROP", "RENAME", "TRUNCATE", "GRANT", "REVOKE", "FLUSH", "KILL", "SHUTDOWN", "PREPARE",
@@ -17,8 +17,8 @@ var (
 		"INSTALL", "UNINSTALL", "PURGE", "LOCK", "CHANGE"}
 )
 
-// outward returns what of a statement of MariaDB's or MySQL's reaches out of the build's database, with what to do instead.
-// Empty means nothing.
+// outward returns the part of a MariaDB or MySQL statement that reaches out of the build's database, and what to do
+// instead; "" if there is none.
 func outward(words []Word) (what, remedy string) {
 	leave := "leave it out; a name of yours stands in quotes (`…`)"
 	at := func(i int) Word {
@@ -65,7 +65,8 @@ func outward(words []Word) (what, remedy string) {
 	return "", ""
 }
 
-// definedByKind reports whether the account at a place is called like what a statement makes, which object would take it for.
+// definedByKind reports whether the account at a position is named like a kind of object, for which the function object
+// would take it.
 func definedByKind(at func(int) Word, i int) bool {
 	account := at(i).Text
 	for i++; strings.HasSuffix(account, "@") || strings.HasPrefix(at(i).Text, "@"); i++ {
@@ -76,17 +77,18 @@ func definedByKind(at func(int) Word, i int) bool {
 	})
 }
 
-// named reports whether a database is named before the name at a place.
+// named reports whether the name at a position is qualified with a database.
 func named(at func(int) Word, i int) bool {
 	name := func(w Word) bool { return w.Quoted || w.Text != "" && inName(w.Text[0]) }
 	return name(at(i)) && at(i+1).Is(".") && name(at(i+2))
 }
 
-// written reports whether a statement, or one within it, inserts into a table of a named database, has one among the
-// tables of UPDATE or DELETE, or makes a view of one, through which its rows are written. What else reads one is let be.
+// written reports whether a statement, or one within it, writes to a table of a named database. That includes INSERT,
+// the tables of UPDATE or DELETE, and views, through which rows can be written. Statements that only read such a table
+// are allowed.
 func written(words []Word, at func(int) Word) bool {
 	view := at(0).Is("CREATE", "ALTER") && slices.ContainsFunc(words[:min(len(words), 16)], func(w Word) bool { return w.Is("VIEW") })
-	type level struct{ writes, listing bool } // listing: what stands behind a comma or JOIN is a table
+	type level struct{ writes, listing bool } // listing: a table follows a comma or JOIN
 	var now level
 	var outer []level
 	for i, w := range words {

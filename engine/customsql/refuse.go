@@ -8,21 +8,20 @@ import (
 	"filewise"
 )
 
-// Kinds of statements, by the word that they begin with. What is on neither list is
-// refused, on every engine: an account that can do more must not do it here. What a
-// function or a block does inside is not looked at: docs/study-files.md names it.
+// Kinds of statements, by their first word. A kind on neither list is refused on every engine: an account that can do
+// more must not do it here. The contents of functions and blocks are not checked: see docs/study-files.md.
 var (
-	// inTransactions read and write rows, and set what is the session's.
+	// inTransactions begin statements that read and write rows, and set the session's variables.
 	inTransactions = []string{"", "SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE", "WITH", "VALUES", "TABLE", "CALL", "DO", "SET",
 		"EXPLAIN", "SHOW", "DESC", "DESCRIBE", "TRUNCATE", "LOCK", "HANDLER", "EXECUTE", "PREPARE", "DEALLOCATE", "ANALYZE",
 		"DECLARE", "FETCH", "CLOSE"}
-	// inSetup make what a workload needs, too.
+	// inSetup begin further statements, which create what a workload needs.
 	inSetup = []string{"CREATE", "ALTER", "DROP", "RENAME", "COMMENT", "REINDEX", "VACUUM", "CLUSTER", "REFRESH", "OPTIMIZE", "CHECK",
 		"PRAGMA",
 		"RESET", "BEGIN", "START", "COMMIT", "END", "UNLOCK"}
 )
 
-// within are the objects of a database; beyond are a server's.
+// within lists kinds of objects in a database, and beyond kinds of objects of a server.
 var (
 	within = []string{"TABLE", "INDEX", "VIEW", "SEQUENCE", "TYPE", "DOMAIN", "FUNCTION", "PROCEDURE", "TRIGGER", "EVENT", "RULE", "AGGREGATE",
 		"OPERATOR", "STATISTICS", "POLICY", "COLLATION", "EXTENSION", "COLUMN", "CONSTRAINT", "PACKAGE"}
@@ -31,12 +30,12 @@ var (
 		"RESOURCE", "UNDO", "LANGUAGE", "WRAPPER", "PRIVILEGES", "OBJECT"}
 )
 
-// notOf are words, anywhere in a statement's code, by which a kind that is allowed would
-// change more than the build's database and its own session.
+// notOf lists words by which an allowed kind of statement would change more than the build's database and its own
+// session. They are refused anywhere in a statement's code.
 var notOf = map[string][]string{
 	"SET": {"GLOBAL", "PERSIST", "PERSIST_ONLY", "PASSWORD", "ROLE", "AUTHORIZATION", "SESSION_AUTHORIZATION", "STATEMENT",
 		"RESOURCE",
-		// After these the server reads quotes differently from us.
+		// After these the server reads quotes differently from Filewise.
 		"SQL_MODE", "STANDARD_CONFORMING_STRINGS", "BACKSLASH_QUOTE", "NAMES", "CHARACTER", "CHARSET", "CHARACTER_SET_CLIENT",
 		"CHARACTER_SET_CONNECTION", "CLIENT_ENCODING"},
 	"RESET":   {"MASTER", "SLAVE", "REPLICA", "QUERY", "PERSIST", "BINARY", "ROLE", "AUTHORIZATION", "SESSION_AUTHORIZATION"},
@@ -53,16 +52,16 @@ var notOf = map[string][]string{
 	"PREPARE": {"TRANSACTION"},
 }
 
-// notSet are settings of a session by which it would write to logs of the server's, past them, or for its replicas, or
-// have tables in any engine.
+// notSet matches session settings by which a session would write to the server's logs, past them, or for its replicas,
+// or use any engine for tables.
 var notSet = regexp.MustCompile(`^(LOG_\w+|SQL_LOG_\w+|BINLOG_\w+|GTID_\w+|PSEUDO_\w+|SERVER_ID|SKIP_REPLICATION|DEBUG|DEBUG_DBUG|` +
 	`\w*STORAGE_ENGINE)$`)
 
-// trusted are the languages of functions that reach nothing outside of the database.
+// trusted lists languages whose functions reach nothing outside the database.
 var trusted = []string{"SQL", "PLPGSQL", "PLPERL", "PLTCL", "PLV8"}
 
-// ofServer are functions, tables and words, in whatever statement, that reach files of the server, its
-// log, others' sessions, or what its databases share.
+// ofServer matches functions, tables and words that reach the server's files, its log, other sessions, or what its
+// databases share. They are refused in every statement.
 var ofServer = regexp.MustCompile(`^"?(PG_(READ_|LS_|RELOAD_|ROTATE_|TERMINATE_|CANCEL_|STAT_RESET|STAT_FILE|SWITCH_|PROMOTE|WAL_REPLAY_|` +
 	`BACKUP_|START_BACKUP|STOP_BACKUP|CREATE_RESTORE_|DROP_REPLICATION_|CREATE_LOGICAL_|CREATE_PHYSICAL_|COPY_|SYNC_REPLICATION_|` +
 	`LOG|REPLICATION_|FILE_|HBA_|IDENT_|SHOW_ALL_FILE_|STAT_STATEMENTS_RESET|BUFFERCACHE_EVICT)\w*|BINARY_UPGRADE_\w+|` +
@@ -70,11 +69,11 @@ var ofServer = regexp.MustCompile(`^"?(PG_(READ_|LS_|RELOAD_|ROTATE_|TERMINATE_|
 	`SH(DEPEND|DESCRIPTION|SECLABEL))|LO_(IM|EX)PORT|(QUERY|CURSOR)_TO_XML\w*|TS_(STAT|REWRITE)|DBLINK\w*|` +
 	`\w+_FDW|ADMINPACK|PG_CRON|PL(PYTHON3?|PERL|TCL)U|LOAD_FILE|(OUT|DUMP)FILE)$`)
 
-// ofApplication is the name of a setting that an application gives itself.
+// ofApplication matches the name of a setting that an application defines itself.
 var ofApplication = regexp.MustCompile(`^'\w+\.\w+'$`)
 
-// refuse refuses what is not known to stay within the build's database; setup shows that
-// it is a statement of the set-up.
+// refuse refuses a statement that is not known to stay within the build's database. setup is true for a statement of
+// the set-up.
 func (r Rules) refuse(s Statement, setup bool) error {
 	no := func(remedy, what string) error {
 		return filewise.Errorf(filewise.CodeUsage, remedy,
@@ -129,7 +128,7 @@ func (r Rules) refuse(s Statement, setup bool) error {
 	return nil
 }
 
-// forbidden returns a word by which a kind that is allowed reaches out of the build's database. If empty, there is none.
+// forbidden returns a word by which an allowed kind reaches out of the build's database, or "" if there is none.
 func forbidden(words []string, setup bool) string {
 	kind := words[0]
 	for _, w := range words[1:] {
@@ -152,7 +151,7 @@ func forbidden(words []string, setup bool) string {
 // named, behind words such as OR REPLACE or DEFINER=….
 func object(words []string) (what string, at int) {
 	for i, w := range words[:min(len(words), 16)] {
-		if i == 1 && w == "FOREIGN" { // a table of another server's
+		if i == 1 && w == "FOREIGN" { // a table on another server
 			return "SERVER", i
 		}
 		if i > 0 && (slices.Contains(within, w) || slices.Contains(beyond, w)) {
