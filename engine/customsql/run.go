@@ -17,9 +17,8 @@ type Conn interface {
 	Rollback() error
 }
 
-// Transaction executes the statements of a section as one: a single one is a
-// transaction by itself. What fails is rolled back; values is room that is returned
-// for the next.
+// Transaction executes the statements of a section as one transaction. A single statement is a transaction by itself.
+// If a statement fails, all are rolled back. values is a buffer that is returned for the next call.
 func Transaction(c Conn, statements []Statement, args, values []any) (_ []any, err error) {
 	if len(statements) == 1 {
 		values = statements[0].Values(values[:0], args)

@@ -6,35 +6,35 @@ import (
 	"strings"
 )
 
-// Rules describes how an engine writes SQL.
+// Rules describes an engine's SQL syntax.
 type Rules struct {
-	Backslash bool // a backslash takes the next letter of a quoted text as it is
-	Hash      bool // # begins a comment, and /*! holds code
+	Backslash bool // a backslash escapes the next letter of a quoted text
+	Hash      bool // # begins a comment, and /*! contains code
 	Dollar    bool // $tag$ quotes
 	Brackets  bool // [name] quotes
-	Qualified bool // what stands before a dot is a database
-	Transact  bool // T-SQL: ]] stands for one within [name], comments hold others, ` quotes nothing
-	Upper     bool // names that are not quoted are in capitals, and may hold $ and #; values are :1 or :NAME
-	// Numbered begins parameters that are counted by value: $1, @p1. If empty, each is a ?.
+	Qualified bool // a name before a dot is a database
+	Transact  bool // T-SQL: ]] is a ] within [name], comments nest, ` quotes nothing
+	Upper     bool // unquoted names are in capitals, and may contain $ and #; values are :1 or :NAME
+	// Numbered is the prefix of parameters that are numbered by value: $1, @p1. If empty, each parameter is a ?.
 	Numbered string
-	Each     bool // of which each use has a number of its own
-	// Guard takes the place of the lists of refuse.go. Nil means these count.
+	Each     bool // each use of a parameter has its own number
+	// Guard replaces the lists of refuse.go. If nil, these lists apply.
 	Guard Guard
-	// Adapt makes of a statement what the server is given. If nil, it is as it stands.
+	// Adapt turns a statement into what the server is given. If nil, statements are not changed.
 	Adapt func(text string, setup bool) (string, error)
 }
 
-// Guard returns what of a statement is refused, with what to do instead. Empty means nothing.
-// Setup shows that it is one of the set-up.
+// Guard returns the part of a statement that is refused, and what to do instead; "" if nothing is. setup is true for a
+// statement of the set-up.
 type Guard func(words []Word, setup bool) (what, remedy string)
 
-// Word is a name, a number or a sign of a statement's code, in capitals, or what is quoted.
+// Word is a name, a number or a sign of a statement's code, in capitals, or a quoted text.
 type Word struct {
 	Text   string
 	Quoted bool
 }
 
-// Is reports whether it is one of these, in capitals, and not quoted.
+// Is reports whether the word is unquoted and one of words, which are in capitals.
 func (w Word) Is(words ...string) bool { return !w.Quoted && slices.Contains(words, w.Text) }
 
 // piece is a part of a text.
@@ -59,12 +59,12 @@ type scanner struct {
 	Rules
 	text   string
 	at     int
-	from   int // of the code that is being read
+	from   int // start of the code that is being read
 	line   int
 	pieces []piece
 }
 
-// scan divides a text. What is quoted without an end goes up to the text's end.
+// scan divides a text into pieces. A quoted text without an end reaches to the text's end.
 func (r Rules) scan(text string) []piece {
 	s := &scanner{Rules: r, text: text}
 	for s.at < len(text) {
@@ -85,7 +85,7 @@ func (r Rules) scan(text string) []piece {
 	return s.pieces
 }
 
-// code ends the code before the place.
+// code adds the code that ends before the position.
 func (s *scanner) code() {
 	if s.from < s.at {
 		s.add(pieceCode, s.text[s.from:s.at])
@@ -102,7 +102,7 @@ func (s *scanner) add(kind pieceKind, text string) {
 	s.line += strings.Count(text, "\n")
 }
 
-// mayBegin are the bytes with which special looks at what follows.
+// mayBegin is the set of bytes at which special can find something.
 var mayBegin = func() (set [256]bool) {
 	for _, c := range []byte(";'\"`[-#/$:") {
 		set[c] = true
@@ -110,7 +110,7 @@ var mayBegin = func() (set [256]bool) {
 	return set
 }()
 
-// special returns the length and kind of what begins at the place and is no plain code.
+// special returns the length and kind of what begins at the position; length 0 means plain code.
 func (s *scanner) special() (int, pieceKind) {
 	rest := s.text[s.at:]
 	switch c := rest[0]; {
@@ -141,7 +141,7 @@ func (s *scanner) special() (int, pieceKind) {
 	return 0, pieceCode
 }
 
-// before returns the letter before the place. If 0, there is none.
+// before returns the byte before the position, or 0 if there is none.
 func (s *scanner) before() byte {
 	if s.at == 0 {
 		return 0
@@ -149,7 +149,7 @@ func (s *scanner) before() byte {
 	return s.text[s.at-1]
 }
 
-// afterName reports whether a name or number ends right before the place: a[1:n].
+// afterName reports whether a name or number ends right before the position, as in a[1:n].
 func (s *scanner) afterName() bool { return s.at > 0 && inName(s.before()) }
 
 // withinName reports whether the place is within a name, in which PostgreSQL takes $ as well.
@@ -161,10 +161,10 @@ func (s *scanner) withinName() bool {
 	return strings.ContainsFunc(s.text[i:s.at], func(c rune) bool { return c != '$' && (c < '0' || c > '9') })
 }
 
-// continued is where a text of PostgreSQL's goes on in a further line, behind its closing quote.
+// continued matches the gap after which a PostgreSQL text continues on another line, behind its closing quote.
 var continued = regexp.MustCompile(`^[ \t\f\v]*(--[^\n\r]*)?[\n\r](\s|--[^\n\r]*[\n\r])*'`)
 
-// quoted returns the length of a quoted text. The quote itself stands in it doubled.
+// quoted returns the length of a quoted text, in which the quote itself is doubled.
 func (s *scanner) quoted(rest string, quote byte) int {
 	escapes := s.escapes(quote)
 	for i := 1; i < len(rest); i++ {
@@ -186,7 +186,7 @@ func (s *scanner) quoted(rest string, quote byte) int {
 	return len(rest)
 }
 
-// escapes reports whether backslashes do: in PostgreSQL within E'…' alone.
+// escapes reports whether a backslash escapes; in PostgreSQL it does only within E'…'.
 func (s *scanner) escapes(quote byte) bool {
 	if s.Backslash {
 		return quote != '`'
@@ -197,7 +197,7 @@ func (s *scanner) escapes(quote byte) bool {
 	return s.at < 2 || !inName(s.text[s.at-2]) && s.text[s.at-2] != '$'
 }
 
-// note returns the length of a comment, which PostgreSQL and SQL Server let hold others.
+// note returns the length of a comment. In PostgreSQL and SQL Server comments nest.
 func (s *scanner) note(rest string) int {
 	depth := 0
 	for i := 0; i < len(rest)-1; i++ {
@@ -218,7 +218,7 @@ func (s *scanner) note(rest string) int {
 	return len(rest)
 }
 
-// until returns the length up to an end, which is included.
+// until returns the length up to and including end.
 func until(text, end string) int {
 	if i := strings.Index(text, end); i >= 0 {
 		return i + len(end)
@@ -226,7 +226,7 @@ func until(text, end string) int {
 	return len(text)
 }
 
-// dollarTag returns the length of $tag$. If 0, there is none.
+// dollarTag returns the length of $tag$ at the beginning of rest, or 0 if there is none.
 func dollarTag(rest string) int {
 	n := nameLength(rest[1:])
 	if 1+n < len(rest) && rest[1+n] == '$' {
@@ -235,7 +235,7 @@ func dollarTag(rest string) int {
 	return 0
 }
 
-// nameLength returns the length of the name that a text begins with.
+// nameLength returns the length of the name at the beginning of a text.
 func nameLength(text string) int {
 	n := 0
 	for n < len(text) && inName(text[n]) && (n > 0 || text[0] < '0' || text[0] > '9') {

@@ -10,7 +10,7 @@ import (
 	"filewise"
 )
 
-// Seen is the account of what a log has been read to hold. The zero value is an empty account.
+// Seen counts what was found in a log. The zero value is ready for use.
 type Seen struct {
 	Lines int
 	// Unknown are records of the database that hold something like a statement in a form that is not known, of which
@@ -21,7 +21,7 @@ type Seen struct {
 	statements      map[string]int // by database
 }
 
-// Of counts what each is reported.
+// Of returns a function that counts each statement and passes it to each.
 func (s *Seen) Of(each func(filewise.LoggedStatement)) func(filewise.LoggedStatement) {
 	return func(l filewise.LoggedStatement) {
 		s.told++
@@ -29,7 +29,7 @@ func (s *Seen) Of(each func(filewise.LoggedStatement)) func(filewise.LoggedState
 	}
 }
 
-// Told reports whether there was any.
+// Told reports whether any statement was reported.
 func (s *Seen) Told() bool { return s.told > 0 }
 
 // Add counts a statement of a database.
@@ -40,7 +40,8 @@ func (s *Seen) Add(database string) {
 	s.statements[database]++
 }
 
-// None explains why no statement of a database was reported, though the log has some. If nil, they were, or it has none.
+// None explains why no statement of a database was reported although the log has some. It returns nil if some were
+// reported, or if the log has none.
 func (s *Seen) None(database string) error {
 	if s.told > 0 || s.Unknown == 0 && len(s.statements) == 0 {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"filewise/engine/internal/session"
 )
 
-// Session are the transactions that a connection works with.
+// Session holds the transactions that a connection executes.
 type Session struct {
-	sections     [][]Statement // by type
+	sections     [][]Statement // by operation type
 	failing      []error       // by type, of a rehearsal: why it cannot be prepared
 	args, values []any
 }
@@ -50,19 +50,20 @@ func each(all []Statement, do func(*Statement) error) error {
 	return nil
 }
 
-// Do executes operation i of the connection.
+// Do executes operation i.
 func (s *Session) Do(c Conn, of *session.Session, i int64) error {
 	s.args = of.Args(s.args[:0], i)
 	return s.Transact(c, of.Type(i), s.args)
 }
 
-// Try executes operation i of the connection and rolls it back.
+// Try executes operation i and rolls it back.
 func (s *Session) Try(c Conn, of *session.Session, i int64) error {
 	s.args = of.Args(s.args[:0], i)
 	return s.Rehearse(c, of.Type(i), s.args)
 }
 
-// Rehearse executes a transaction of a type with its arguments and rolls it back. Procedures are left alone, which can commit.
+// Rehearse executes a transaction of a type with its arguments and rolls it back. It skips procedures, which can
+// commit.
 func (s *Session) Rehearse(c Conn, kind int, args []any) (err error) {
 	if err := s.failing[kind]; err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"filewise"
 )
 
-// listed sets how many values stand for a list whose length a server does not report.
+// listed is the number of values that is assumed for a list if a server does not report the length.
 const listed = 5
 
 // Shape divides a statement from its values: literals, and what a server has put in their

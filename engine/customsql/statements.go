@@ -13,26 +13,26 @@ import (
 	"filewise/internal/nearest"
 )
 
-// Statement is one that is ready for an engine.
+// Statement is a statement that is ready for an engine.
 type Statement struct {
 	Text  string
-	Place string // in the user's file
-	// Section is its section. Empty means the set-up.
+	Place string // position in the user's file
+	// Section is the statement's section; "" is the set-up.
 	Section string
-	// Order are the arguments that its parameters take, in the order of parameters.
+	// Order lists the indexes of the arguments for its parameters, in the order of the parameters.
 	Order []int
-	// Spread are the tables that it puts into the layout's files.
+	// Spread lists the tables that the statement puts into the layout's files.
 	Spread []string
-	// Chance: its values are not the same each time.
+	// Chance is true if the statement's values are not the same each time.
 	Chance bool
 }
 
-// Reads reports whether it only reads.
+// Reads reports whether the statement only reads.
 func (s Statement) Reads() bool {
 	return strings.HasPrefix(strings.ToUpper(strings.TrimSpace(s.Text)), "SELECT")
 }
 
-// Values picks a statement's from the arguments of its section.
+// Values appends the statement's values, taken from its section's arguments, to dst.
 func (s Statement) Values(dst, args []any) []any {
 	for _, at := range s.Order {
 		dst = append(dst, args[at])
@@ -40,7 +40,7 @@ func (s Statement) Values(dst, args []any) []any {
 	return dst
 }
 
-// Section readies the statements of a section.
+// Section prepares the statements of a section.
 func (r Rules) Section(custom *filewise.CustomSQL, name string) ([]Statement, error) {
 	section, ok := custom.Sections[name]
 	if !ok {
@@ -69,8 +69,8 @@ func (r Rules) Section(custom *filewise.CustomSQL, name string) ([]Statement, er
 	return all, nil
 }
 
-// chanceful holds what a statement holds whose values can vary: by chance, by the clock, or
-// by what other connections did.
+// chanceful lists words whose presence shows that a statement's values can vary: by chance, by the clock, or by what
+// other connections did.
 var chanceful = []string{"RAND", "UUID", "GUID", "NOW", "CLOCK", "TIME", "DATE(", "SELECT", "CALL"}
 
 // chance reports whether a statement of a section may have other values when it is
@@ -81,7 +81,7 @@ func (r Rules) chance(s Statement, section filewise.CustomSection) bool {
 	return slices.ContainsFunc(s.Order, drawn) || slices.ContainsFunc(chanceful, func(f string) bool { return strings.Contains(code, f) })
 }
 
-// Query readies a section of one statement.
+// Query prepares a section that consists of one statement.
 func (r Rules) Query(custom *filewise.CustomSQL, name string) (Statement, error) {
 	all, err := r.Section(custom, name)
 	if err != nil {
@@ -110,26 +110,25 @@ func (r Rules) Checks(custom *filewise.CustomSQL) ([]Statement, error) {
 	}
 }
 
-// Place holds what a layout makes of {{spread "TABLE"}}.
+// Place is what a layout puts in place of {{spread "TABLE"}}.
 type Place struct {
-	Clause string   // in its place
+	Clause string   // replaces the placeholder
 	After  []string // statements that follow
 }
 
-// Site is where a set-up is executed.
+// Site describes where a set-up is executed.
 type Site struct {
-	// Shard is the number of the file of Shards that are databases of their own; 0 of
-	// 1 everywhere else.
+	// Shard is the number of the file, among Shards files that are separate databases. Elsewhere it is 0 of 1.
 	Shard, Shards int
-	// Spread are the places of the workload's tables, by name.
+	// Spread maps the workload's tables to their places.
 	Spread map[string]Place
 }
 
 // spreadMark stands for a table's place until its statement is known.
 const spreadMark = "\x01spread\x02"
 
-// Setup readies the set-up for a site. A table of the workload that it does not
-// place is refused: the layout would not be real.
+// Setup prepares the set-up for a site. It refuses a table of the workload that the set-up does not place, because the
+// layout would not be real.
 func (r Rules) Setup(custom *filewise.CustomSQL, site Site) ([]Statement, error) {
 	var all []Statement
 	placed := map[string]bool{}
@@ -179,7 +178,7 @@ func (r Rules) adapted(s Statement, setup bool) (string, error) {
 	return text, err
 }
 
-// put replaces the marks of a statement by what the layout makes of them.
+// put replaces the marks in a statement by the layout's text.
 func put(s Statement, custom *filewise.CustomSQL, site Site, placed map[string]bool) []Statement {
 	var after []Statement
 	for _, t := range custom.Tables {
@@ -198,10 +197,10 @@ func put(s Statement, custom *filewise.CustomSQL, site Site, placed map[string]b
 	return append([]Statement{s}, after...)
 }
 
-// placeholder holds what a set-up must keep to: no more, for a template would be a program.
+// placeholder matches the only placeholders that a set-up can use. A template would be a program.
 var placeholder = regexp.MustCompile(`\{\{\s*(?:(\.Shards?)|spread\s+(?:"([^"]*)"|` + "`([^`]*)`" + `))\s*\}\}|\{\{`)
 
-// render fills in a set-up's placeholders.
+// render replaces a set-up's placeholders.
 func render(custom *filewise.CustomSQL, text filewise.CustomText, site Site) (string, error) {
 	var errs []error
 	rendered := placeholder.ReplaceAllStringFunc(text.Text, func(found string) string {

@@ -6,8 +6,8 @@ import (
 	"filewise"
 )
 
-// Teller passes the statements of a log on, with their keys, in their order. Keys are made by as many goroutines as there are
-// processors; what takes the statements is called by one of them at a time.
+// Teller passes on the statements of a log in order, with their keys. As many goroutines as there are processors make
+// keys. Only one of them at a time calls the function that receives the statements.
 type Teller struct {
 	next        *batch
 	work, order chan *batch
@@ -15,7 +15,7 @@ type Teller struct {
 	over        chan struct{}
 }
 
-// batch is some statements, and what they come to.
+// batch is a group of statements, and their results.
 type batch struct {
 	given, made []filewise.LoggedStatement
 	bytes       int
@@ -60,7 +60,7 @@ func (r Rules) Teller(together bool, each func(filewise.LoggedStatement)) *Telle
 	return t
 }
 
-// Tell takes the next statement.
+// Tell adds the next statement.
 func (t *Teller) Tell(s filewise.LoggedStatement) {
 	if t.next == nil {
 		select {
@@ -85,7 +85,7 @@ func (t *Teller) pass() {
 	}
 }
 
-// Close passes the last statements on, and waits until they are taken.
+// Close passes on the last statements, and waits until they are received.
 func (t *Teller) Close() {
 	t.pass()
 	close(t.work)

@@ -15,7 +15,7 @@ const (
 	tokenName           // quoted
 	tokenValue
 	tokenKept // a number that is no value
-	tokenDots // what a digest has left out
+	tokenDots // an ellipsis for what a digest has left out
 	tokenSign
 )
 
@@ -29,7 +29,7 @@ type token struct {
 	use    filewise.ValueUse
 }
 
-// is reports whether it is one of these words, in capitals, or signs.
+// is reports whether the token is one of these words, in capitals, or signs.
 func (t token) is(words ...string) bool {
 	return (t.kind == tokenWord || t.kind == tokenSign) && slices.Contains(words, strings.ToUpper(t.text))
 }
@@ -54,7 +54,7 @@ func (t token) name() string {
 	return ""
 }
 
-// reserved are words that no column or table is called by without quotes.
+// reserved lists words that cannot name a column or table without quotes.
 var reserved = []string{"SELECT", "FROM", "WHERE", "AND", "OR", "NOT", "IN", "SET", "VALUES", "INTO", "UPDATE", "DELETE", "INSERT", "JOIN",
 	"ON", "AS", "BETWEEN", "LIKE", "ILIKE", "IS", "NULL", "ORDER", "GROUP", "BY", "LIMIT", "OFFSET", "USING", "LEFT", "RIGHT", "INNER",
 	"OUTER", "CROSS", "FULL", "NATURAL", "HAVING", "UNION", "RETURNING", "FOR", "CASE", "WHEN", "THEN", "ELSE", "END", "LATERAL", "ONLY",
@@ -111,7 +111,7 @@ func numberVariables(all []token) {
 	}
 }
 
-// reservedTransact are words of T-SQL that no column or table is called by without quotes.
+// reservedTransact lists words of T-SQL that cannot name a column or table without quotes.
 var reservedTransact = []string{"TOP", "PERCENT", "OUTPUT", "MERGE", "APPLY", "OPTION", "PIVOT", "UNPIVOT", "TABLESAMPLE"}
 
 // code divides plain code; spaced reports whether space stands before what follows it.
@@ -174,11 +174,11 @@ func digits(text string) (n int) {
 	return n
 }
 
-// sized are types with numbers in brackets.
+// sized lists types that take numbers in brackets.
 var sized = []string{"NUMERIC", "DECIMAL", "VARCHAR", "CHAR", "CHARACTER", "VARYING", "BIT", "TIMESTAMP", "TIME", "INTERVAL", "BINARY",
 	"DATETIME", "FLOAT", "NVARCHAR", "NCHAR", "VARBINARY", "DATETIME2", "DATETIMEOFFSET"}
 
-// keepNumbers has numbers that are no values stand: ORDER BY 1, numeric(10, 2).
+// keepNumbers keeps numbers that are no values: ORDER BY 1, numeric(10, 2).
 func keepNumbers(all []token) []token {
 	by := false
 	for i := range all {

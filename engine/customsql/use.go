@@ -6,7 +6,7 @@ import (
 	"filewise"
 )
 
-// use sets the purpose of each value.
+// use sets the use of each value.
 func (s *shaper) use() {
 	setting := false
 	for i := range s.tokens {
@@ -46,12 +46,12 @@ func (s *shaper) partOf(i int) {
 	}
 }
 
-// literal reports whether it is a value's own text.
+// literal reports whether the token is the text of a value.
 func (t token) literal() bool {
 	return t.kind == tokenValue && strings.IndexByte("?$@:", t.text[0]) < 0
 }
 
-// at returns a token; beyond the ends there is an empty one.
+// at returns token i, or an empty one beyond the ends.
 func (s *shaper) at(i int) token {
 	if i < 0 || i >= len(s.tokens) {
 		return token{kind: tokenSign}
@@ -99,7 +99,7 @@ func (s *shaper) useOf(i int, setting bool) filewise.ValueUse {
 	return s.inList(i)
 }
 
-// compared returns the use of what stands behind an operator.
+// compared returns the use of a value after an operator.
 func (s *shaper) compared(operator int, setting bool) filewise.ValueUse {
 	t := s.at(operator)
 	use := filewise.UseOther
@@ -139,7 +139,7 @@ func (s *shaper) skipNot(i int) int {
 	return i
 }
 
-// forward returns the end of a path that begins at a place.
+// forward returns the end of a path that begins at i.
 func (s *shaper) forward(i int) int {
 	if s.at(i).name() != "" && s.at(i+1).is(".") {
 		return i + 2
@@ -165,7 +165,7 @@ func (s *shaper) column(end int, use filewise.Use) filewise.ValueUse {
 	return u
 }
 
-// inList returns the use of a value in IN (…), or in a row that is inserted.
+// inList returns the use of a value in IN (…), or in an inserted row.
 func (s *shaper) inList(i int) filewise.ValueUse {
 	open := s.opening(i)
 	before := s.at(open - 1)
