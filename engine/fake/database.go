@@ -12,8 +12,8 @@ import (
 	"filewise"
 )
 
-// rows are the operations that a connection has committed, as ranges: the same
-// operation twice is two rows, as in a table without a key.
+// rows holds the operations that a connection has committed, as ranges. An operation that is committed twice is two
+// rows, as in a table without a key.
 type rows struct {
 	mu     sync.Mutex
 	ranges [][2]int64 // first, and one past the last
@@ -55,7 +55,7 @@ type database struct {
 	dropped bool
 }
 
-// stage records a call and fails it if that is planted.
+// stage records a call, and fails if a fault is planted for it.
 func (d *database) stage(ctx context.Context, stage string) error {
 	if err := d.e.call(ctx, stage, d.l.Name); err != nil {
 		return err
@@ -105,12 +105,12 @@ func (d *database) Settle(ctx context.Context) error {
 	return d.stage(ctx, filewise.StageSettle)
 }
 
-// Others returns the planted part.
+// Others returns the planted share of others' changes.
 func (d *database) Others(context.Context) (part float64, ok bool, err error) {
 	return d.e.config.Others, d.e.config.Others > 0, nil
 }
 
-// Unsettled is the planted reason why something is left to write.
+// Unsettled returns the planted reason why something is left to write.
 func (d *database) Unsettled() error { return d.e.config.Unsettled }
 
 // Connect opens a connection.
@@ -140,7 +140,7 @@ func (d *database) Connect(ctx context.Context, phase, worker int) (filewise.Ses
 	return &session{d: d, phase: x, worker: worker, faulty: d.faulty()}, nil
 }
 
-// faulty reports whether a fault can come in the middle of the work.
+// faulty reports whether a fault can occur in the middle of the work.
 func (d *database) faulty() bool {
 	for _, f := range d.e.config.Faults {
 		if f.Stage == filewise.StageMeasure {
@@ -150,7 +150,7 @@ func (d *database) faulty() bool {
 	return false
 }
 
-// Query answers section check from the accounts. Planted losses are left out.
+// Query answers section check from the recorded rows. Planted losses are left out.
 func (d *database) Query(ctx context.Context, section string) ([][]any, error) {
 	if section != "check" {
 		return nil, fmt.Errorf("no section %q on %s: %w", section, Name, filewise.ErrUnsupported)
@@ -179,7 +179,7 @@ func (d *database) Query(ctx context.Context, section string) ([][]any, error) {
 	return [][]any{{n, sum}}, nil
 }
 
-// Drop ends the build. A planted failure leaves it undropped.
+// Drop ends the build, unless a failure is planted.
 func (d *database) Drop(ctx context.Context) error {
 	if err := d.stage(ctx, filewise.StageDrop); err != nil {
 		return err
@@ -198,7 +198,7 @@ func (d *database) Drop(ctx context.Context) error {
 // Name returns the probe's name.
 func (*database) Name() string { return Name }
 
-// Read counts the operations done.
+// Read returns the number of operations done.
 func (d *database) Read(context.Context) ([]filewise.Counter, error) {
 	return []filewise.Counter{{Name: "operations", Unit: "operations", Value: float64(d.done.Load())}}, nil
 }
@@ -211,14 +211,13 @@ func (d *database) LoadBatch(ctx context.Context, _ filewise.TableData, _ int64)
 // Finish ends the load.
 func (d *database) Finish(ctx context.Context) error { return d.stage(ctx, "finish") }
 
-// backuper takes the planted time of a backup and of a restore, and a second in addition,
-// which is not the statement's.
+// backuper takes the planted time for a backup or a restore, and a second more, which is not part of the statement.
 type backuper struct {
 	d    *database
 	took time.Duration
 }
 
-// Took returns the planted time of the last one.
+// Took returns the planted time of the last backup or restore.
 func (b *backuper) Took() time.Duration { return b.took }
 
 func (b *backuper) act(ctx context.Context, act filewise.Act) (err error) {

@@ -20,7 +20,7 @@ import (
 // Name is the engine's name.
 const Name = "fake"
 
-// Fault makes a stage of trials fail, or their data untrue.
+// Fault makes a stage of trials fail, or corrupts their data.
 type Fault struct {
 	Build  int    // of the which-th build, from 1. 0 means of every one
 	Layout string // of this layout only. Empty means of any
@@ -33,7 +33,7 @@ type Fault struct {
 // ErrPlanted is the cause of a planted failure that names no other.
 var ErrPlanted = errors.New("planted failure")
 
-// Config are the planted truths.
+// Config holds the planted truths.
 type Config struct {
 	// Throughput is the true throughput of a layout, in operations per second
 	// over all connections. Nil means 1000 for all.
@@ -45,8 +45,8 @@ type Config struct {
 	// Settling is the time since the first connection during which the throughput
 	// is half of what it will be.
 	Settling time.Duration
-	// Peculiar is the standard deviation of what is peculiar to a build for good,
-	// on the log scale: trials on one build share it.
+	// Peculiar is the standard deviation of a lasting effect of each build, on the log scale. All trials on one build
+	// share the effect.
 	Peculiar float64
 	// Disturb returns what the machine does to a trial, on the log scale: drift, steps,
 	// slow runs. It is called once for every build and every reset, in the order in
@@ -56,7 +56,7 @@ type Config struct {
 	// the log scale: noise, and what the layout of the turn before has left behind (zero value at
 	// the first turn). It is called at the turn's first operations; if nil, nothing.
 	Turn func(l, before filewise.Layout) float64
-	// Freeze returns how long a layout stands still before operations that begin now; if nil, not at all.
+	// Freeze returns how long a layout stalls before operations that begin now. If nil, it never stalls.
 	Freeze func(l filewise.Layout, now time.Time) time.Duration
 	// Life returns how long a family of the life cycle takes (checkpoint, shutdown,
 	// open, recovery). Nil means 100 ms for all.
@@ -64,9 +64,9 @@ type Config struct {
 	// NoReset makes builds that cannot be reset, as on a server that Filewise does
 	// not run itself.
 	NoReset bool
-	// Copies has builds of a loaded layout come from one that was kept.
+	// Copies lets builds of a loaded layout be copies of a stored one.
 	Copies bool
-	// Stages holds what the stages cost in virtual time, by stage.
+	// Stages holds the virtual time that each stage takes.
 	Stages map[string]time.Duration
 	// Drain returns how long a background writer still writes when the database is brought to rest
 	// after so many operations since it last was, on top of what Stages has; if nil, no time.
@@ -100,7 +100,7 @@ type Engine struct {
 	before filewise.Layout   // that had the last turn
 }
 
-// Call is one call of the life cycle, in the order in which they came.
+// Call is one call of the life cycle. Calls are recorded in order.
 type Call struct {
 	Stage  string // a stage; "open", "close", "connect", "disconnect" in addition
 	Layout string
@@ -134,14 +134,14 @@ func (e *Engine) Builds() int {
 	return e.builds
 }
 
-// Undropped returns the number of builds that are still there.
+// Undropped returns the number of builds that are not dropped.
 func (e *Engine) Undropped() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.open
 }
 
-// Open opens the target, of which only the volumes' names matter.
+// Open opens the target. Only the volumes' names matter.
 func (e *Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
 	if err := e.call(ctx, "open", ""); err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (e *Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, 
 	return &server{e, t}, nil
 }
 
-// call records a call and takes its time.
+// call records a call and advances the clock by its time.
 func (e *Engine) call(ctx context.Context, stage, layout string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (e *Engine) call(ctx context.Context, stage, layout string) error {
 	return nil
 }
 
-// create takes the time of what only the first build of a layout has.
+// create returns the time that only a layout's first build takes.
 func (e *Engine) create(layout string) time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()

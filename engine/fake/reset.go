@@ -12,14 +12,14 @@ import (
 	"filewise"
 )
 
-// resetter keeps the accounts of a snapshot.
+// resetter stores the rows of a snapshot.
 type resetter struct {
 	d        *database
 	snapshot [][][2]int64 // ranges by connection. Nil means none taken
 	resets   uint64
 }
 
-// Snapshot keeps the accounts as they are.
+// Snapshot stores the present rows.
 func (r *resetter) Snapshot(ctx context.Context) error {
 	if err := r.d.stage(ctx, "snapshot"); err != nil {
 		return err
@@ -31,8 +31,7 @@ func (r *resetter) Snapshot(ctx context.Context) error {
 	return nil
 }
 
-// Reset brings the accounts back, and draws the noise of the next trial: what is
-// peculiar to the build stays.
+// Reset restores the rows of the snapshot, and draws the noise of the next trial. The build's lasting effect stays.
 func (r *resetter) Reset(ctx context.Context) error {
 	if r.snapshot == nil {
 		return errors.New("there is no snapshot to reset to")
@@ -109,10 +108,10 @@ func (d *database) lifecycle(ctx context.Context, family string) (time.Duration,
 	return took, nil
 }
 
-// keeper keeps what a build is loaded with. It implements filewise.Copier.
+// keeper stores the rows that a build is loaded with. It implements filewise.Copier.
 type keeper struct{ d *database }
 
-// Keep keeps the accounts as they are.
+// Keep stores the present rows.
 func (k keeper) Keep(ctx context.Context) error {
 	if err := k.d.stage(ctx, filewise.StageCreate); err != nil {
 		return err
@@ -126,7 +125,7 @@ func (k keeper) Keep(ctx context.Context) error {
 	return nil
 }
 
-// fromKept reports whether the accounts come from a build that was kept.
+// fromKept reports whether the rows come from a stored build.
 func (d *database) fromKept() bool {
 	d.e.mu.Lock()
 	defer d.e.mu.Unlock()

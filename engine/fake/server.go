@@ -30,7 +30,7 @@ func (e *Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program
 	return out, nil
 }
 
-// known are the workloads that it has a body for.
+// known lists the workloads that the fake can execute.
 var known = map[string]bool{"inserts": true}
 
 var arms = []filewise.AddedLater{filewise.LaterUntouched, filewise.LaterNewData, filewise.LaterRebuilt}
