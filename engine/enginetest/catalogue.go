@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Catalogue holds what a vendor's reference has on the views that an engine's SQL refers to.
+// Catalogue holds what a vendor's reference says about the views to which an engine's SQL refers.
 type Catalogue map[string]CatalogueView
 
 // CatalogueView is one of them; one without columns is a procedure, or has none to be named.
@@ -18,7 +18,7 @@ type CatalogueView struct {
 	Columns                  map[string]CatalogueColumn
 }
 
-// CatalogueColumn is a column; empty Since: as long as the view.
+// CatalogueColumn is a column. If Since is empty, it is as old as the view.
 type CatalogueColumn struct{ Type, Since string }
 
 // ReadCatalogue reads a file of views, each with its columns indented below it:
@@ -118,7 +118,7 @@ func (c Catalogue) Use(sql string) *CatalogueUse {
 	return u
 }
 
-// others are the first words of statements that are no SELECT.
+// others lists the first words of statements that are not SELECT.
 var others = []string{"begin", "exec", "drop", "if", "alter", "restore", "throw", "create", "insert", "declare"}
 
 func (u *CatalogueUse) at(i int) string {

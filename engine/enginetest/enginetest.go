@@ -23,53 +23,50 @@ import (
 // Subject is an engine under test.
 type Subject struct {
 	Engine filewise.Engine
-	// Kind is the layout kind to test; every kind has a Run of its own.
+	// Kind is the layout kind to test. Each kind has its own Run.
 	Kind filewise.Kind
 	// Bytes is the size of the layouts, in total.
 	Bytes int64
-	// Files are the numbers of files to compare. Nil means 1, 2, 4 and 16.
+	// Files lists the numbers of files to compare. If nil, they are 1, 2, 4 and 16.
 	Files []int
-	// Most is a number of files that one comparison has in addition. 0 means none.
+	// Most is an additional number of files for one comparison. 0 means none.
 	Most int
-	// Only are the names of the tests to run. Nil means all. For kinds whose other tests
-	// would repeat what the same code does for another kind or engine.
+	// Only lists the names of the tests to run; nil means all. It is for kinds whose other tests would only repeat what
+	// another kind or engine tests through the same code.
 	Only []string
-	// Parallel runs the tests at the same time as others; each opens a target of its own.
+	// Parallel lets the tests run at the same time as others. Each test opens its own target.
 	Parallel bool
-	// Rows holds how many rows a connection inserts if it matters little. 0 means 150.
+	// Rows is how many rows a connection inserts if the number matters little. 0 means 150.
 	Rows int64
-	// Target makes a target of volumes. Nil means embedded, durability normal. An
-	// external one has volumes of its own, as its server sees them.
+	// Target returns a target with the volumes. If nil, the target is embedded with durability normal. An external target
+	// has its own volumes, named as its server sees them.
 	Target func([]filewise.Volume) filewise.Target
-	// Lacks are capabilities that the server offers for other kinds and refuses for
-	// this one.
+	// Lacks lists capabilities that the server offers for other kinds and refuses for this one.
 	Lacks []filewise.Capability
-	// LacksArms are arms of files added later that it refuses, though it offers
-	// others.
+	// LacksArms lists arms of files added later that the engine refuses, although it offers others.
 	LacksArms []filewise.AddedLater
-	// Tried are capabilities that another run of the suite tries through the same
-	// code: here only what is reported of them is looked at.
+	// Tried lists capabilities that another run of the suite tests through the same code. Here only what the engine
+	// reports of them is checked.
 	Tried []filewise.Capability
-	// Temps is the most temporary files that its layouts have. 0 means 4.
+	// Temps is the most temporary files that the engine's layouts have. 0 means 4.
 	Temps int
-	// Foreign dumps what an external server holds that is not Filewise's, a line
-	// for each thing, in an order of its own. If nil, the files are local.
+	// Foreign lists what an external server holds that is not Filewise's, one object per line, in a fixed order. If nil,
+	// the files are local.
 	Foreign func(*testing.T) []string
-	// Sever ends the server's side of all connections to a build, while they work;
-	// if nil, NoSever explains why that cannot be.
+	// Sever ends the server's side of all connections to a build while they work. If nil, NoSever explains why that is not
+	// possible.
 	Sever   func(context.Context, *filewise.Database) error
 	NoSever string
-	// Raw opens a connection to a build for statements of the suite's own. If nil,
-	// NoRaw explains why that cannot be.
+	// Raw opens a connection to a build for the suite's own statements. If nil, NoRaw explains why that is not possible.
 	Raw   func(context.Context, *filewise.Database) (Raw, error)
 	NoRaw string
-	// Load is a number of connections that the server must bear at the same time,
-	// in addition to the few of the other tests. 0 means not tested.
+	// Load is how many connections the server must bear at the same time, in addition to the few of the other tests. 0
+	// means that this is not tested.
 	Load int
 	// Package is the engine's folder, for the command that replays a failure.
 	Package string
-	// DiskFull is the size of the volume that is filled up, in bytes. 0 means the
-	// engine has no files, and NoDiskFull explains why.
+	// DiskFull is the size of the volume that is filled up, in bytes. 0 means that the engine has no files; then
+	// NoDiskFull explains why.
 	DiskFull   int64
 	NoDiskFull string
 }
@@ -78,7 +75,7 @@ type Subject struct {
 // of failures on its errors.
 type Raw interface {
 	Exec(ctx context.Context, statement string) error
-	// Number is the one whole number that a query returns.
+	// Number returns the only value of a query, which is a whole number.
 	Number(ctx context.Context, query string) (int64, error)
 	Close() error
 }
@@ -145,14 +142,14 @@ func seed(t *testing.T) uint64 {
 	return n
 }
 
-// Within returns what a test with a server can take at most.
+// Within returns the time limit of a test with a server.
 func Within(t *testing.T, most time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), most)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// Inserts returns the workload with parameters of a small test, which change can change.
+// Inserts returns the workload inserts with parameters for a small test, which change can modify.
 func Inserts(t *testing.T, change func(*workload.Params)) filewise.Workload {
 	t.Helper()
 	p := workload.Params{Connections: 4, RowBytes: 200, CommitEvery: 1, Table: workload.TableShared, Key: workload.KeySequential}
@@ -164,7 +161,7 @@ func Inserts(t *testing.T, change func(*workload.Params)) filewise.Workload {
 	return w
 }
 
-// Scratch returns a managed target on volumes of the test's own, called v1 and so on.
+// Scratch returns a managed target on the test's own volumes, called v1 and so on.
 func Scratch(t *testing.T, engine string, volumes int, d filewise.Durability) filewise.Target {
 	t.Helper()
 	target := filewise.Target{Engine: engine, Mode: filewise.Managed, Durability: d}
@@ -174,8 +171,8 @@ func Scratch(t *testing.T, engine string, volumes int, d filewise.Durability) fi
 	return target
 }
 
-// Open opens a target, and closes it at the end of the test, when nothing must be left
-// on volumes that are only its own.
+// Open opens a target and closes it at the end of the test. Nothing may then be left on volumes that only this test
+// uses.
 func Open(t *testing.T, ctx context.Context, e filewise.Engine, target filewise.Target) filewise.Server {
 	t.Helper()
 	s, err := e.Open(ctx, target)
@@ -206,7 +203,7 @@ func Build(t *testing.T, ctx context.Context, s filewise.Server, l filewise.Layo
 	return db
 }
 
-// Work has every connection do n operations in two calls, and returns the ledger.
+// Work makes every connection do n operations in two calls, and returns the ledger.
 func Work(t *testing.T, ctx context.Context, db *filewise.Database, w filewise.Workload, first, n int64) filewise.Ledger {
 	t.Helper()
 	ledger := make(filewise.Ledger, w.Program().Connections())
@@ -225,7 +222,7 @@ func Work(t *testing.T, ctx context.Context, db *filewise.Database, w filewise.W
 	return ledger
 }
 
-// WorkOne has one connection do them, and adds to done what is committed.
+// WorkOne makes one connection do operations, and adds the committed ones to done.
 func WorkOne(ctx context.Context, db *filewise.Database, worker int, first, n int64, done *int64) error {
 	s, err := db.Connector.Connect(ctx, 0, worker)
 	if err != nil {

@@ -27,8 +27,8 @@ func operations(seed uint64, connections int, count int) []operation {
 	return out
 }
 
-// testEquivalence: the same seeded operations leave the same logical state on
-// every layout, whatever the table, the key and the commits.
+// testEquivalence checks that the same seeded operations leave the same logical state on every layout, whatever the
+// table, the key and the commits.
 func testEquivalence(t *testing.T, s Subject) {
 	b := newBench(t, s)
 	files := s.Files
@@ -85,8 +85,8 @@ func equivalent(t *testing.T, b *bench, p workload.Params, layouts []int) {
 // rootOf makes a -run pattern of a test's name.
 func rootOf(name string) string { return "^" + strings.ReplaceAll(name, "/", "$/^") + "$" }
 
-// stateAfter builds a layout, does the seeded operations, and returns rows and
-// checksum over all files, which must be the ledger's as well.
+// stateAfter builds a layout and does the seeded operations. It returns rows and checksum over all files, which must
+// equal the ledger's.
 func stateAfter(b *bench, w filewise.Workload, files int) (string, error) {
 	ctx := context.Background()
 	p := w.Program()
@@ -120,7 +120,7 @@ func stateAfter(b *bench, w filewise.Workload, files int) (string, error) {
 	return seen.total(), nil
 }
 
-// recorder keeps what section check returned.
+// recorder stores what section check returned.
 type recorder struct {
 	filewise.Querier
 	rows [][]any

@@ -8,7 +8,7 @@ import (
 	"filewise"
 )
 
-// later are the arms of files that are added later.
+// later lists the arms of files that are added later.
 var later = []filewise.AddedLater{filewise.LaterUntouched, filewise.LaterNewData, filewise.LaterRebuilt}
 
 // tryAddLater: the arms are refused if they are not offered, and so is an arm
@@ -106,7 +106,7 @@ func addedLater(t *testing.T, b *bench, arm filewise.AddedLater) {
 	}
 }
 
-// stands: a restart, and a reset, bring the extended database back.
+// stands checks that a restart and a reset bring the extended database back.
 func (b *bench) stands(t *testing.T, db *filewise.Database, w filewise.Workload, loaded filewise.Ledger) {
 	t.Helper()
 	ctx := context.Background()
@@ -124,8 +124,8 @@ func (b *bench) stands(t *testing.T, db *filewise.Database, w filewise.Workload,
 	b.check(db, w, loaded)
 }
 
-// fillWork returns the work that an engine which fills file after file needs. If 0,
-// files are filled side by side.
+// fillWork returns the work that an engine needs if it fills one file after the other, or 0 if it fills files side by
+// side.
 func fillWork(b *bench, l filewise.Layout, p filewise.Program) (int64, error) {
 	f, ok := b.s.Engine.(filewise.Filler)
 	if !ok {

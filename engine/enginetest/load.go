@@ -59,8 +59,7 @@ func testLoad(t *testing.T, s Subject) {
 	b.check(db, w, result.Ledger)
 }
 
-// testRefusals: what cannot be is refused by Script and by Build, with nothing
-// left behind.
+// testRefusals checks that Script and Build refuse what is not possible, and leave nothing behind.
 func testRefusals(t *testing.T, s Subject) {
 	b := newBench(t, s)
 	for _, c := range []struct {
@@ -106,7 +105,7 @@ func (b *bench) tried(ctx context.Context, l filewise.Layout, p filewise.Program
 	return scripted, built
 }
 
-// testCancelledBuild: a build whose context has ended leaves nothing.
+// testCancelledBuild checks that a build leaves nothing if its context has ended.
 func testCancelledBuild(t *testing.T, s Subject) {
 	b := newBench(t, s)
 	ctx, cancel := context.WithCancel(context.Background())

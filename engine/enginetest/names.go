@@ -85,7 +85,7 @@ func bears(t *testing.T, b *bench, l filewise.Layout) {
 	sameListing(t, before, b.listing())
 }
 
-// isWithin: a local file lies within its volume, whatever the names are.
+// isWithin checks that a local file lies within its volume, whatever the names are.
 func (b *bench) isWithin(f filewise.File) {
 	b.t.Helper()
 	if b.s.Foreign != nil || b.s.DiskFull == 0 { // not local, or no files at all
@@ -173,7 +173,7 @@ func tryVolumes(t *testing.T, b *bench, offered bool) {
 	}
 }
 
-// tryLogApart: the log lies on the second volume, and no data do.
+// tryLogApart checks that the log lies on the second volume, and no data do.
 func tryLogApart(t *testing.T, b *bench, offered bool) {
 	second, two := b.second()
 	if offered && !two {
@@ -215,7 +215,7 @@ func tryIndexApart(t *testing.T, b *bench, offered bool) {
 	}
 }
 
-// apart: the files of a role lie on a volume that has no data files.
+// apart checks that the files of a role lie on a volume without data files.
 func apart(t *testing.T, files []filewise.File, role filewise.Role, volume string) {
 	t.Helper()
 	on, data := volumesOf(files, role), volumesOf(files, filewise.RoleData)

@@ -9,7 +9,7 @@ import (
 	"filewise"
 )
 
-// testOffers: what is offered works, and what is not is absent and explains why.
+// testOffers checks that what is offered works, and that what is not offered is absent and the engine explains why.
 func testOffers(t *testing.T, s Subject) {
 	bench := newBench(t, s)
 	for _, c := range filewise.Capabilities {
@@ -72,7 +72,7 @@ func built(t *testing.T, b *bench, l filewise.Layout, offered bool) []filewise.F
 	return files
 }
 
-// refused: Script and Build explain why they cannot, and nothing is left.
+// refused checks that Script and Build explain why they refuse, and leave nothing behind.
 func refused(t *testing.T, b *bench, l filewise.Layout, p filewise.Program) {
 	t.Helper()
 	b.leftAsIs("what was refused", func() {
@@ -124,8 +124,7 @@ func tryReset(t *testing.T, b *bench, offered bool) {
 	}
 }
 
-// testScript: a script is the same twice, executes nothing, and lists the files
-// that are then built.
+// testScript checks that a script is the same twice, executes nothing, and lists the files that are then built.
 func testScript(t *testing.T, s Subject) {
 	b := newBench(t, s)
 	w := b.workload(params())

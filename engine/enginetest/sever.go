@@ -61,7 +61,7 @@ func testConnectionLost(t *testing.T, s Subject) {
 	}
 }
 
-// connectAll: new connections open, all at the same time, and close.
+// connectAll checks that new connections can be opened, all at the same time, and closed.
 func connectAll(t *testing.T, db *filewise.Database, n int) {
 	t.Helper()
 	for w := range n {
