@@ -7,7 +7,7 @@ import (
 	"filewise"
 )
 
-// longest is how many bytes of a statement distinguish it from others. Clients write statements of many megabytes.
+// longest is the length in bytes at which statements are distinguished. Clients write statements of many megabytes.
 const longest = 64 << 10
 
 // lists matches any number of values one after the other, and commaAlone what separates two of them.

@@ -80,7 +80,7 @@ type shaper struct {
 	tables  []string
 	into    []string // the columns of rows that are inserted
 	intoOf  string   // their table
-	// transact: the statement is T-SQL, where INTO and FROM may be left out of INSERT and DELETE, and the case of names
+	// transact: the statement is T-SQL, in which INTO and FROM may be left out of INSERT and DELETE, and the case of names
 	// does not count.
 	transact bool
 	upper    bool   // texts hold their numbers, as T-SQL's do

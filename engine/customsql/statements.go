@@ -110,7 +110,7 @@ func (r Rules) Checks(custom *filewise.CustomSQL) ([]Statement, error) {
 	}
 }
 
-// Place is what a layout puts in place of {{spread "TABLE"}}.
+// Place is a layout's text for {{spread "TABLE"}}.
 type Place struct {
 	Clause string   // replaces the placeholder
 	After  []string // statements that follow

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Catalogue holds what a vendor's reference says about the views to which an engine's SQL refers.
+// Catalogue holds the vendor's reference of the views to which an engine's SQL refers.
 type Catalogue map[string]CatalogueView
 
 // CatalogueView is one of them; one without columns is a procedure, or has none to be named.

@@ -36,7 +36,7 @@ type Subject struct {
 	Only []string
 	// Parallel lets the tests run at the same time as others. Each test opens its own target.
 	Parallel bool
-	// Rows is how many rows a connection inserts if the number matters little. 0 means 150.
+	// Rows is the number of rows that a connection inserts if the number matters little. 0 means 150.
 	Rows int64
 	// Target returns a target with the volumes. If nil, the target is embedded with durability normal. An external target
 	// has its own volumes, named as its server sees them.
@@ -60,7 +60,7 @@ type Subject struct {
 	// Raw opens a connection to a build for the suite's own statements. If nil, NoRaw explains why that is not possible.
 	Raw   func(context.Context, *filewise.Database) (Raw, error)
 	NoRaw string
-	// Load is how many connections the server must bear at the same time, in addition to the few of the other tests. 0
+	// Load is the number of connections that the server must bear at the same time, in addition to the few of the other tests. 0
 	// means that this is not tested.
 	Load int
 	// Package is the engine's folder, for the command that replays a failure.

@@ -90,7 +90,7 @@ func (a *questions) Remedy(err error) string {
 	return grants(a.about.account, a.views)
 }
 
-// classOfEvent returns the class of a wait event. It goes by the name if that tells more than Oracle's own class
+// classOfEvent returns the class of a wait event. It goes by the name if that shows more than Oracle's own class
 // (Oracle Database Reference, “Oracle Wait Events”). It returns "" if background processes wait for work or for each
 // other.
 func classOfEvent(name, class string) filewise.WaitClass {

@@ -49,7 +49,7 @@ const (
 	errFreeFull     = 12953 // and 12954: the limit of the edition on data
 )
 
-// noFile tells what to do if the server does not create a file.
+// noFile returns what to do if the server does not create a file.
 const noFile = "the server cannot create that file: check that the directory of --volume exists on the server " +
 	"and that its account may write there"
 

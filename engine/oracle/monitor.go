@@ -7,7 +7,7 @@ import (
 	"filewise"
 )
 
-// Activity returns the number of others' sessions: those of users, without the server's own and this process's.
+// Activity returns the number of others' sessions: users' sessions, without the server's own and this process's.
 func (s *server) Activity(ctx context.Context) ([]filewise.Gauge, error) {
 	return activity(ctx, s.control, s.config)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Observe reads the files from the server's dictionary and compares them with the layout. If they differ, the error
-// wraps filewise.ErrLayout. If the server names the files, only the server knows their paths.
+// wraps filewise.ErrLayout. If the server names the files, only the server has their paths.
 func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 	b.mu.Lock()
 	want := b.design.atFirst()
@@ -35,7 +35,7 @@ func (b *build) observe(ctx context.Context, want []datafile) ([]filewise.File, 
 	return b.design.observe(ctx, b.conn, want, free)
 }
 
-// observe reads the files of the tablespace to which the wanted files belong. free holds the free blocks by file; nil
+// observe reads the files of the tablespace to which the requested files belong. free holds the free blocks by file; nil
 // if not known.
 func (d *design) observe(ctx context.Context, c client, want []datafile, free map[int64]int64) ([]filewise.File, error) {
 	name := want[0].tablespace
@@ -92,7 +92,7 @@ func (d *design) observe(ctx context.Context, c client, want []datafile, free ma
 	return files, nil
 }
 
-// matching returns the wanted file for a path: the one with that path. If the server names the files, it is file i in
+// matching returns the requested file for a path: the one with that path. If the server names the files, it is file i in
 // the order of adding, if the path lies in its place.
 func matching(want []datafile, path string, i int) (datafile, error) {
 	for _, f := range want {

@@ -121,7 +121,7 @@ func (s *connection) identify(ctx context.Context) error {
 	return nil
 }
 
-// loop has the server execute operations in one call. If the context ends, the driver tells the server to stop.
+// loop has the server execute operations in one call. If the context ends, the driver stops the server's call.
 func (s *connection) loop(ctx context.Context, first, n int64) error {
 	call := s.statements[0]
 	call.args = []any{s.Worker, first, n}
@@ -187,7 +187,7 @@ func (s *connection) execute(ctx context.Context, on client, what statement) err
 	return err
 }
 
-// committed looks an operation up by those of its arguments that identify it.
+// committed looks an operation up by its identifying arguments.
 func (s *connection) committed(ctx context.Context, args []any) (bool, error) {
 	look := s.look
 	look.args = args[:operations.Parameters(look.text, ":", len(args))]

@@ -21,7 +21,7 @@ func headerOf(bytes, block int64) int64 {
 	return header
 }
 
-// firstTogether is how many of AUTOALLOCATE's smallest extents lie in one file.
+// firstTogether is the number of AUTOALLOCATE's smallest extents that lie in one file.
 const firstTogether = 16
 
 // extent returns the size of a segment's extent i. If uniform is 0, AUTOALLOCATE decides.

@@ -132,7 +132,7 @@ func (s stepper) load() {
 	s.rendered(filewise.StageLoad, inTablespace+d.names.Tablespace, all, err)
 }
 
-// made adds storing the sum of the definitions, which plans do not know yet. Custom SQL is left out, because it can
+// made adds storing the sum of the definitions, which plans do not have yet. Custom SQL is left out, because it can
 // make anything.
 func (s stepper) made() {
 	d, stage := s.d, filewise.StageBuild
@@ -194,7 +194,7 @@ func (d *design) churnOf(worker int) ([]statement, error) {
 	return all, err
 }
 
-// drop adds the end of a build. The server is asked what to drop.
+// drop adds the end of a build. The server lists what to drop.
 func (s stepper) drop() {
 	d, o := s.d, s.d.objects
 	if d.isCopy() {

@@ -86,7 +86,7 @@ func (a *questions) Remedy(err error) string {
 	return ""
 }
 
-// looks is how often Waits samples, and between the time between two samples.
+// looks is the number of samples of Waits, and between the time between two samples.
 const looks, between = 10, 100 * time.Millisecond
 
 // Waits samples a few times what sessions wait for, because PostgreSQL keeps no sums of waits. It leaves out the

@@ -179,7 +179,7 @@ func (b *backuper) Restore(ctx context.Context) error {
 // restoredSuffix names the directories of a restored server next to the original's.
 const restoredSuffix = ".restored"
 
-// beside makes the directories of a second server next to those of an instance. The second server is registered as a
+// beside makes the directories of a second server next to an instance's. The second server is registered as a
 // build, so that Close ends it.
 func (s *managedServer) beside(of *instance) (*instance, error) {
 	at := of.sites

@@ -16,7 +16,7 @@ import (
 type host interface {
 	// died reports whether the server is known to have ended.
 	died() bool
-	// files completes relations with what only the host knows: paths, sizes in the file system, the log.
+	// files completes relations with what only the host has: paths, sizes in the file system, the log.
 	files(context.Context, *build, []relation) ([]filewise.File, error)
 	// pathOf returns the path of a relation in a tablespace and file as the server names them. Observe reports the same
 	// path.

@@ -249,7 +249,7 @@ func (d *design) spaceOf(i int) space {
 
 func (d *design) partitioned() bool { return d.layout.Kind != filewise.KindSingle }
 
-// wide reports whether rows are so wide that they stay whole and uncompressed only if PostgreSQL is told to.
+// wide reports whether rows are so wide that they stay whole and uncompressed only by a setting of PostgreSQL.
 func (d *design) wide() bool { return d.program.Appends() && d.program.First().OpBytes > toasted }
 
 // warn adds a warning about the layout.

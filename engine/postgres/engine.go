@@ -68,7 +68,7 @@ func (e Engine) Describe() filewise.Description {
 	return d
 }
 
-// Arrange returns layouts that tell the effect of partitioning from the effect of files. They are: a plain table, the
+// Arrange returns layouts that separate the effect of partitioning from the effect of files. They are: a plain table, the
 // baseline; one partition, which adds the cost of partitioning; more partitions on one volume; and these on all
 // volumes.
 func (Engine) Arrange(t filewise.Target, base filewise.Layout, files []int) []filewise.Layout {

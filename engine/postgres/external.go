@@ -63,7 +63,7 @@ func (s *externalServer) sessionSettings() map[string]string {
 	return all
 }
 
-// checkExternal refuses what cannot be asked of an external server.
+// checkExternal refuses what an external server cannot do.
 func checkExternal(t filewise.Target) error {
 	if t.Address == nil {
 		return filewise.Errorf(filewise.CodeUsage, "give --target postgres://USER@HOST/DATABASE", "there is no address of an external server")
@@ -203,7 +203,7 @@ func (s *externalServer) Build(ctx context.Context, l filewise.Layout, p filewis
 		return nil, errors.Join(err, s.dropBuild(b))
 	}
 	db := b.database(func(context.Context) error { return s.dropBuild(b) })
-	if l.AddedLater == "" && !p.Churns() { // otherwise only this process knows the state of the build
+	if l.AddedLater == "" && !p.Churns() { // otherwise only this process has the state of the build
 		db.Shared = func() string { return name + " " + client.AppName() }
 	}
 	return db, nil

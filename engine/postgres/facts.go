@@ -77,7 +77,7 @@ type about struct {
 }
 
 // lookAround reads the properties of the server and the account. If the process ID of the session differs from the one
-// that the driver was told, a pooler stands between.
+// that the driver was given, a pooler stands between.
 func lookAround(ctx context.Context, l *client.Link) (a about, err error) {
 	var pid, told int32
 	err = l.With(ctx, func(conn *pgx.Conn) error {

@@ -8,7 +8,7 @@ import (
 )
 
 // othersIn describes what a database contains that Filewise has not made; "" if nothing. Without a mark, all contents
-// count. If the mark says that custom SQL filled the database, nothing counts, because custom SQL can use any name.
+// count. If, by the mark, custom SQL filled the database, nothing counts, because custom SQL can use any name.
 func (s *externalServer) othersIn(ctx context.Context, database, comment string) (string, error) {
 	m, err := mark.Parse(database, comment)
 	marked := err == nil

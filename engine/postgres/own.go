@@ -186,7 +186,7 @@ func compression(v string) (bytes uint64, err error) {
 	return 1 << 20, nil
 }
 
-// jobBytes is what a job needs in addition: libpq's buffer for a row, and the program's own memory.
+// jobBytes is a job's further memory: libpq's buffer for a row, and the program's own memory.
 const jobBytes = 16 << 20
 
 func checkOwn(t filewise.Target, l filewise.Layout, p filewise.Program) error {

@@ -84,7 +84,7 @@ func (d *design) backupArguments(repository, data string) []string {
 }
 
 // restCompression returns pgBackRest's compression type, and the level if one is given. In scenario backup the option
-// uses pgBackRest's names; for a user's database, those of pg_dump.
+// uses pgBackRest's names; for a user's database, pg_dump's.
 func restCompression(l filewise.Layout) (kind, level string) {
 	if v, ok := l.BackupOptions.Get("compression"); ok {
 		return v, ""

@@ -122,7 +122,7 @@ func (d *design) space() map[string]int64 {
 	switch b := d.program.First().OpBytes; {
 	case !d.program.Appends():
 		rows, keys = d.phasesRoom()
-	case b > 0 && d.program.Preload > 0 && d.program.WorkBytes == 0: // the size is that of the files
+	case b > 0 && d.program.Preload > 0 && d.program.WorkBytes == 0: // the size of the files
 		n := d.program.Preload / b
 		rows, keys = max(d.layout.Data.Bytes, n*(b+rowOverhead)), max(d.layout.Data.Bytes/2, n*keyBytes)
 	case b > 0:

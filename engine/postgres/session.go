@@ -106,7 +106,7 @@ func (s *connection) alive(ctx context.Context) (bool, error) {
 	return n > 0, err
 }
 
-// committed looks an operation up by those of its arguments that identify it.
+// committed looks an operation up by its identifying arguments.
 func (s *connection) committed(ctx context.Context, args []any) (bool, error) {
 	var found int64
 	err := s.build.link.Scan(ctx, s.look, args[:operations.Parameters(s.look, "$", len(args))], &found)

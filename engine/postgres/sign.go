@@ -17,7 +17,7 @@ var (
 	createsRoutine = regexp.MustCompile(`(?s)CREATE (?:PROCEDURE|FUNCTION) "?(\w+)"?\(.*? AS \$fw\$(.*)\$fw\$`)
 )
 
-// signed adds a signature to each object that statements create in a database. By the signatures section "others" tells
+// signed adds a signature to each object that statements create in a database. By the signatures section "others" distinguishes
 // Filewise's objects from another user's. A routine has it at the beginning of its body. A table and an index have it
 // in their comment, which is written in the creating transaction (both are one message to the server). If database is
 // empty, as on a managed server, nothing is signed.

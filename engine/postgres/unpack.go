@@ -16,7 +16,7 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// unpackBuffer is how many bytes unpacking writes at a time.
+// unpackBuffer is the number of bytes that unpacking writes at a time.
 const unpackBuffer = 1 << 20
 
 // unpack unpacks the directories and files of a tar archive, and skips links. place returns where a name, prefixed with

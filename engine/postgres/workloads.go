@@ -68,7 +68,7 @@ func (d *design) rowCount() int64 {
 const (
 	leastScanPool = 128 << 10
 	scanPart      = 12
-	// pinned is how many pages one load or index build holds in addition to one for each partition, of at most
+	// pinned is the number of pages that one load or index build holds in addition to one for each partition, of at most
 	// pinnedPartitions (MAX_PARTITION_BUFFERS, src/backend/commands/copyfrom.c).
 	pinned, pinnedPartitions = 16, 32
 )

@@ -17,7 +17,7 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// parallel is how many files are created, settled or read at a time. It is enough for a storage's own parallelism, and
+// parallel is the number of files that are created, settled or read at a time. It is enough for a storage's own parallelism, and
 // no burden for the machine.
 const parallel = 16
 

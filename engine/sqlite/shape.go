@@ -21,7 +21,7 @@ const (
 	// (c3ref/c_fcntl_begin_atomic_write.html). The chunk size keeps checkpoints from truncating a preallocated file.
 	maxChunk = (1<<31 - 1) / pageBytes * pageBytes
 	maxFiles = 1000
-	// busyMillis is how long SQLite's own handler waits for a lock before the connection checks whether it should stop.
+	// busyMillis is the time that SQLite's own handler waits for a lock before the connection checks whether it should stop.
 	busyMillis = 250
 	// autoCheckpoint is SQLite's default, in pages (pragma.html#pragma_wal_autocheckpoint).
 	autoCheckpoint = 1000

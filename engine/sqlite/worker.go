@@ -220,7 +220,7 @@ func (a *appender) transaction(ctx context.Context, f appended, first, n int64) 
 	return nil
 }
 
-// lookEvery is how many rows are inserted between two checks of the context.
+// lookEvery is the number of rows that are inserted between two checks of the context.
 const lookEvery = 256
 
 func (a *appender) insert(ctx context.Context, f appended, first, n int64) error {

@@ -14,7 +14,7 @@ import (
 	"filewise/engine/internal/external"
 )
 
-// loginApp is the prefix of the program name of all of Filewise's sessions. Activity of others is told apart by it.
+// loginApp is the prefix of the program name of all of Filewise's sessions. It distinguishes others' activity.
 const loginApp = "filewise"
 
 // loginOptions describes the options of a URL, by the driver's names (msdsn). TLS depends on several options at once:

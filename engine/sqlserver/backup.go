@@ -92,7 +92,7 @@ func (s *externalServer) mayBackup(t transfer) error {
 	return t.check(s.identity)
 }
 
-// backup makes a COPY_ONLY backup of a database, which can be the user's. It overwrites no files except those of an
+// backup makes a COPY_ONLY backup of a database, which can be the user's. It overwrites no files except the ones of an
 // earlier backup of this run with the same name.
 func (l *long) backup(ctx context.Context, database string, t transfer) error {
 	if err := l.server.mayBackup(t); err != nil {

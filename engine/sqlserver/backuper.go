@@ -250,7 +250,7 @@ func (k *backuper) there() error {
 	return nil
 }
 
-// keepRemedy tells what to do if Filewise does not see the server's files.
+// keepRemedy returns what to do if Filewise does not see the server's files.
 const keepRemedy = "run Filewise on the server's host, as an account that may remove files where backups go (Windows: in a prompt that " +
 	"is run as administrator; or --volume b=SHARE, a share that the server and this account write to); or let the files stay there, one set " +
 	"a layout: the server reports their size and the time (--set keep-backups=on); backups to NUL leave none (--discard)"

@@ -96,7 +96,7 @@ func (s *connection) readyCustom(ctx context.Context) error {
 	return s.custom.Prepare(customRules, s.build.design.program.Custom, s.Session, filewise.Rehearses(ctx), compile, compile)
 }
 
-// sampled is how many operations are searched for one of each type.
+// sampled is the number of operations that are searched for one of each type.
 const sampled = 1 << 16
 
 // compile has the server compile a statement and resolve its names, without executing it. If a type is too rare to have

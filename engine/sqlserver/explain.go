@@ -147,7 +147,7 @@ func (l *login) explain(err error) error {
 	return external.Classed(class, err)
 }
 
-// reachable tells what a directory needs if the server cannot write to it.
+// reachable returns what a directory needs if the server cannot write to it.
 const reachable = "the directory is one of the server's host, and its service account needs the right to write there: make it, grant it " +
 	"(Windows: full control for NT SERVICE\\MSSQLSERVER; Linux: chown mssql), or name another with --volume NAME=DIR"
 

@@ -28,7 +28,7 @@ type joiner interface {
 	Join(name string) (string, error)
 }
 
-// unknown is a directory that only the server knows, as plans show it.
+// unknown is a directory that only the server has, as plans show it.
 type unknown string
 
 func (u unknown) Join(name string) (string, error) { return "(" + string(u) + ")/" + name, nil }
@@ -143,7 +143,7 @@ func (d *design) placeIndexes(dirs map[string]joiner, growth int64) error {
 	return nil
 }
 
-// logGrowth returns the log's growth: the value of --set, or that of the article, or the default.
+// logGrowth returns the log's growth: the value of --set, or the article's, or the default.
 func (d *design) logGrowth() int64 {
 	if asPublished(d.program) && d.settings.logGrowth == usualGrow {
 		return leastFurther

@@ -22,7 +22,7 @@ import (
 // has as many files as the layout, even if that is one, so that all layouts are treated equally.
 const restoredGroup = "filewise_files"
 
-// source is what restored builds come from: backup files that the server sees, or a database on the server.
+// source is the origin of restored builds: backup files that the server sees, or a database on the server.
 type source struct {
 	backup   []string
 	database string
@@ -76,7 +76,7 @@ func (d *design) restoredTo(_ string, log bool) joiner {
 	return d.where[d.data[0].volume]
 }
 
-// restored adds the steps of a restored build. Only the server knows the files and the definitions.
+// restored adds the steps of a restored build. Only the server has the files and the definitions.
 func (s stepper) restored() {
 	d := s.d
 	from, err := sourceOf(d.program.Custom.From)

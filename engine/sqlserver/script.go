@@ -8,7 +8,7 @@ import (
 )
 
 // Script describes what a build would create and execute. It queries nothing from the server; what only the server
-// knows is shown in brackets.
+// has is shown in brackets.
 func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
 	if err := checkExternal(t); err != nil {
 		return filewise.Script{}, err

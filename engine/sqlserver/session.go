@@ -139,7 +139,7 @@ func (s *connection) send(ctx context.Context, i int64) error {
 	return err
 }
 
-// committed looks an operation up by those of its arguments that identify it.
+// committed looks an operation up by its identifying arguments.
 func (s *connection) committed(ctx context.Context, args []any) (bool, error) {
 	r, err := one(ctx, s.build.inside, s.look, args[:operations.Parameters(s.look, "@p", len(args))]...)
 	return r.Int("found") > 0, s.build.server.login.explain(err)

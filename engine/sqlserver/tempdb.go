@@ -149,7 +149,7 @@ func (t tempdb) beside(name string) string {
 	return path.Join(at, name)
 }
 
-// perCore is how many connections per processor make sessions compete for the same pages of a file's maps.
+// perCore is the number of connections per processor that make sessions compete for the same pages of a file's maps.
 const perCore = 2
 
 // contention reports whether enough connections work for the files of tempdb to matter. Only the server has its number

@@ -95,7 +95,7 @@ func (c *client) one(ctx context.Context, i int64) error {
 	return err
 }
 
-// found returns an error if a DELETE met no row. If MariaDB is told to end a DELETE while it looks for the row, it answers as
+// found returns an error if a DELETE met no row. If MariaDB has to end a DELETE while it looks for the row, it answers as
 // if there were no row (2 % of 100,000 on 10.11.19).
 func (c *client) found(r driver.Result, err error) error {
 	if err != nil {

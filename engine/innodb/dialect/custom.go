@@ -137,7 +137,7 @@ func (o *customSession) Run(s *customsql.Statement, values []any) error {
 // Begin begins a transaction.
 func (o *customSession) Begin(bool) error { return o.control("START TRANSACTION") }
 
-// Commit commits the transaction, unless the session was told to end: MariaDB may then have skipped a DELETE silently,
+// Commit commits the transaction, unless the session had to end: MariaDB may then have skipped a DELETE silently,
 // see client.found.
 func (o *customSession) Commit() error {
 	if o.Ending() {

@@ -101,7 +101,7 @@ func classOf(err error) filewise.Class {
 	return filewise.ClassOther
 }
 
-// interrupted reports whether the server ended a statement because it was told to.
+// interrupted reports whether the server ended a statement by request.
 func interrupted(err error) bool { return is(err, ErrInterrupted) }
 
 // is reports whether an error of the server has a number.

@@ -156,7 +156,7 @@ func usedPages(desc []byte, i, extent int64) int64 {
 // space is a tablespace's files, opened for reading.
 type space struct {
 	files    []*os.File
-	ends     []int64 // where each file ends, in pages from the tablespace's start
+	ends     []int64 // the end of each file, in pages from the tablespace's start
 	pageSize int64
 }
 

@@ -24,7 +24,7 @@ func flushByLimitSQL() []string {
 	return filewise.Each(flushLimits, func(f filewise.Fact) string { return "SET GLOBAL " + f.Name + " = " + f.Value })
 }
 
-// flushPoll is how often it is checked whether all pages are written.
+// flushPoll is the time between two checks that all pages are written.
 const flushPoll = 5 * time.Millisecond
 
 // FlushByLimit makes the page cleaner write every dirty page, through the doublewrite files. It lowers the limit on

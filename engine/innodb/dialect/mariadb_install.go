@@ -23,7 +23,7 @@ func findMariaDB(ctx context.Context, bin string) (Install, error) {
 	return in, err
 }
 
-// find returns a server whose version is accepts. If the server is not the distribution's, it is told where its tree
+// find returns a server whose version is accepts. If the server is not the distribution's, it gets the location of its tree
 // is, because messages and character sets lie there.
 func find(ctx context.Context, b server.Binary, bin string, is func(Version, string) error) (in Install, err error) {
 	in.Binary, err = b.FindWhere(bin, func(path string) error {

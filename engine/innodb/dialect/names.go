@@ -29,7 +29,7 @@ func Literal(s string) string {
 }
 
 // FileName returns the name of a table or database in the form of InnoDB's files and catalogue. Letters beyond ASCII
-// are kept, because only servers know their codes.
+// are kept, because only servers have their codes.
 func FileName(name string) string {
 	var b strings.Builder
 	for _, r := range name {

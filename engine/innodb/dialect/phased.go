@@ -130,7 +130,7 @@ func (s Schema) Bytes(pageSize int64) int64 {
 	return 0
 }
 
-// grownRoom is how many times more space rows take if their keys came in another, evenly spread order, because pages
+// grownRoom is the factor of space that rows take if their keys came in another, evenly spread order, because pages
 // were split. Measured on both servers.
 const grownRoom = 1.22
 

@@ -100,7 +100,7 @@ type Files struct {
 	// BinlogPerRow and BinlogPerCommit are the most that the binary log takes for a row and for a transaction in addition
 	// to the payload, in bytes.
 	BinlogPerRow, BinlogPerCommit int64
-	// SystemBytes is how much of its system tablespace a new server uses before there is any table.
+	// SystemBytes is the part of its system tablespace that a new server uses before there is any table.
 	SystemBytes int64
 	// Room is the space that a server needs in addition to data files, redo log and binary log, in bytes.
 	Room int64

@@ -40,7 +40,7 @@ const (
 func addFlushing(ctx context.Context, link Link, silent int, seen sampling.Seen) error {
 	busy, err := link.Busy()
 	if err != nil || silent <= busy {
-		return nil //nolint:nilerr // then such waits cannot be told from work
+		return nil //nolint:nilerr // then such waits look like work
 	}
 	const age, room, free, rows = "Innodb_checkpoint_age", "Innodb_checkpoint_max_age", "Innodb_buffer_pool_pages_free",
 		"Innodb_row_lock_current_waits"

@@ -383,7 +383,7 @@ var kinds = customsql.Kinds{filewise.TypeWhole: "tinyint smallint mediumint int 
 // rawBytes matches types whose values are never read. Such values cannot be written in a study, and can be tokens.
 var rawBytes = regexp.MustCompile(`binary|blob`)
 
-// sampled is how many rows are read at each end of a table, and common how many of their values are reported.
+// sampled is the number of rows that are read at each end of a table, and common how many of their values are reported.
 const sampled, common = 5000, 50
 
 // sample reads a column's range, lengths and frequencies. If withheld, it reads only lengths.

@@ -29,8 +29,8 @@ func init() {
 // timed matches a time, a tab and a command. After a time any command is recognized.
 var timed = regexp.MustCompile(`^(?:\d{6} [ \d]\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+)\t[A-Z][A-Za-z_ ]*$`)
 
-// generalLine reads a line of the general log: time, session, command, text. MariaDB leaves the time out if it equals
-// that of the line before.
+// generalLine reads a line of the general log: time, session, command, text. MariaDB leaves the time out if
+// the line before has the same.
 func generalLine(line string) (at, session, command, text string, ok bool) {
 	at, rest, ok := strings.Cut(line, "\t")
 	if !ok {

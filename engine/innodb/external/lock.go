@@ -15,7 +15,7 @@ import (
 // and the server releases it when the connection ends.
 const measuring = "filewise measures"
 
-// Lock takes the server's measuring lock; on a cluster, that of this node. It first closes idle connections: if an
+// Lock takes the server's measuring lock; on a cluster, this node's. It first closes idle connections: if an
 // earlier lock was lost, they may be lost without notice.
 func (s *server) Lock(ctx context.Context, h filewise.Holder) (filewise.Lock, error) {
 	forget(s.db)

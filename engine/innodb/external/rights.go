@@ -48,7 +48,7 @@ type rights struct {
 // on reports whether the account has a right on Filewise's databases.
 func (r rights) on(right string) bool { return r.global[right] || r.ours[right] }
 
-// missing returns those of the given rights that the account lacks on Filewise's databases.
+// missing returns the given rights that the account lacks on Filewise's databases.
 func (r rights) missing(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), r.on)
 }

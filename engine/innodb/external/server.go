@@ -45,7 +45,7 @@ type server struct {
 	mine string
 }
 
-// controlConnections is how many connections Filewise opens for a server, and for each build, in addition to the
+// controlConnections is the number of connections that Filewise opens for a server, and for each build, in addition to the
 // workload's. One more connection holds each build's name.
 const controlConnections = 4
 
@@ -244,7 +244,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	}
 	if l.AddedLater != "" {
 		db.Extender = b
-	} else if !p.Churns() { // otherwise only this process knows the state of the build
+	} else if !p.Churns() { // otherwise only this process has the state of the build
 		db.Shared = b.shared
 	}
 	return db, nil

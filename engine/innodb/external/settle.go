@@ -43,7 +43,7 @@ func (s *server) flushes() bool {
 
 const (
 	settlePatience = 60 * time.Second
-	// settleRest is how long to wait for a checkpoint that does not move. The page cleaners of both servers act once a
+	// settleRest is the time to wait for a checkpoint that does not move. The page cleaners of both servers act once a
 	// second.
 	settleRest = 1500 * time.Millisecond
 )

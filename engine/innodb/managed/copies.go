@@ -11,7 +11,7 @@ import (
 	"filewise"
 )
 
-// copier makes copies of a loaded build. The files must be those of the system tablespace, which the server finds by
+// copier makes copies of a loaded build. The files must belong to the system tablespace, which the server finds by
 // its command line wherever they lie, or all in the data directory. The server has stored the paths of other
 // directories. It implements filewise.Copier.
 type copier struct {

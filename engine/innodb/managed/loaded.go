@@ -203,7 +203,7 @@ func setting(t filewise.Target, name string) (string, bool) {
 const (
 	fillError  = 0.10 // of the size: how much less than predicted rows can take
 	mostBeyond = 0.04 // of the size: less than the growth that causes a warning
-	fillHigh   = 1.20 // beyond this the last file outgrows the others, and a warning says so
+	fillHigh   = 1.20 // beyond this the last file outgrows the others, and a warning reports it
 )
 
 // FillWork returns the work, in payload bytes, that fills a layout's files, or 0 if the files fill evenly. Files that

@@ -43,7 +43,7 @@ func testPlanRefuses(t *testing.T, sub subject) {
 	}
 }
 
-// The files of a script are the ones of a build's start, growing or not.
+// The files of a script are a build's files at its start, growing or not.
 func testScriptFiles(t *testing.T, sub subject) {
 	sub.Need(t)
 	ctx := deadline(t)

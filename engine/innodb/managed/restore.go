@@ -230,7 +230,7 @@ func (r *restorer) placed(text string) (string, error) {
 		if strings.Contains(text, "SET NAMES ") {
 			r.binary = strings.Contains(text, "SET NAMES binary")
 		}
-		if m := alters.FindStringSubmatch(text); m != nil { // what it says about character sets
+		if m := alters.FindStringSubmatch(text); m != nil { // its words about character sets
 			r.database = cmp.Or(r.database, m[1])
 			if text = text[len(m[0]):]; strings.TrimSpace(text) != "" {
 				text = "ALTER DATABASE " + dialect.Ident(Database) + text

@@ -21,7 +21,7 @@ const (
 // one. Growing: N−1 fixed files and a last one that starts small.
 //
 // The last of preallocated files can grow beyond its size, too. Otherwise work that takes a little more than expected
-// could not be told from work that fails. If the file did grow in a trial, there is a warning.
+// would look like work that fails. If the file did grow in a trial, there is a warning.
 func (d *design) system() error {
 	s := d.Layout.Data
 	if s.Files > dialect.MaxSystemFiles {

@@ -21,7 +21,7 @@ type tool struct {
 	restored *instance
 }
 
-// logInterval is how often the product's tool looks for new redo log, in milliseconds. At the default of a second,
+// logInterval is the time between two looks of the product's tool for new redo log, in milliseconds. At the default of a second,
 // backups of small databases would all take that second.
 const logInterval = "20"
 

@@ -28,10 +28,10 @@ var ErrTaken = errors.New("another connection has it")
 
 // The intervals of a held connection.
 const (
-	// keepAlive is shorter than every usual limit on idle connections, those of firewalls included.
+	// keepAlive is shorter than every usual limit on idle connections, of firewalls, too.
 	keepAlive       = 20 * time.Second
 	releasePatience = 10 * time.Second
-	// Silence is how long a server is told to keep a claim's session that has gone silent. Its network connection or its
+	// Silence is the time for which a server should keep a claim's session that has gone silent. Its network connection or its
 	// host may have died.
 	Silence = 9 * keepAlive
 )

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// A server that refuses root runs as another user. Its processes can put links anywhere in its directories, where
-// Filewise works too, possibly as root. So Filewise opens such files relative to the directory (os.Root), and no link
+// A server that refuses root runs as another user. Its processes can put links anywhere in its
+// directories, in which Filewise works, too, possibly as root. So Filewise opens such files relative to the directory (os.Root), and no link
 // leads out of it.
 
 // OpenIn opens a regular file in a server's directory for reading.

@@ -38,7 +38,7 @@ type extent struct {
 	zeros    bool
 }
 
-// imageBlock is the granularity at which zeros are told from other content, in bytes.
+// imageBlock is the granularity at which zeros are distinguished from other content, in bytes.
 const imageBlock = 16 << 10
 
 // ErrImageSize reports that the directories hold more than an image may read.

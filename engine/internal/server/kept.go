@@ -16,7 +16,7 @@ type Kept[B comparable] struct {
 	Dirs func(B) []string
 	Drop func(B) error
 
-	builds sync.Map // a source for each key, which says what the build is loaded with
+	builds sync.Map // a source for each key, which names what the build is loaded with
 }
 
 // source is a build to copy. suffix is appended to the names of the directories to copy.
@@ -114,7 +114,7 @@ func evictDirs(dirs []string) error {
 	return nil
 }
 
-// copyDirs copies the directories of a stopped server to those of a server that was not started, which are removed and
+// copyDirs copies the directories of a stopped server to the directories of one that was not started, which are removed and
 // made again.
 func copyDirs(ctx context.Context, from, to []string) error {
 	for i, root := range from {

@@ -19,7 +19,7 @@ const (
 	quitPatience  = 20 * time.Second
 )
 
-// Control describes an engine's part in running a managed server. A function can be nil only if its comment says so.
+// Control describes an engine's part in running a managed server. A function can be nil only if its comment allows it.
 type Control struct {
 	// Name is the layout's name, for messages. Dirs are the server's directories; all of its files lie below them.
 	Name string

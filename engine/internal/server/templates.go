@@ -48,7 +48,7 @@ type New struct {
 }
 
 // Make fills the directories from a template, or by Create, whose result it then stores as a template. It returns the
-// secret that opens them. first is how long Create took, or 0 if a template was used.
+// secret that opens them. first is the time that Create took, or 0 if a template was used.
 func (t *Templates) Make(ctx context.Context, n New) (secret string, first time.Duration, err error) {
 	key := n.Key
 	for i, dir := range n.Dirs {

@@ -16,5 +16,5 @@
 //	}
 //
 // Exactly one of Call and One is given: Call if the server loops over a phase's operations, One if the client executes
-// them. Of the other functions, one that the server does not need or have can be nil; its comment says what nil means.
+// them. Of the other functions, one that the server does not need or have can be nil; its comment gives the meaning of nil.
 package session

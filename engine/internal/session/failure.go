@@ -123,7 +123,7 @@ func (s *Session) Guard(ctx context.Context, do func(ctx context.Context) error)
 		return do(ctx)
 	}
 	// A driver would drop the connection when its context ends, while the server worked on. So do gets a context that
-	// never ends, and the server is told to stop.
+	// never ends, and the server has to stop.
 	w := &s.watch
 	if w.ctx != ctx {
 		w.end()
@@ -164,7 +164,7 @@ func (s *Session) begin(ctx context.Context) {
 	})
 }
 
-// Ending reports whether the context has ended, so that the server was told to stop.
+// Ending reports whether the context has ended, so that the server had to stop.
 func (s *Session) Ending() bool { return s.watch.ctx != nil && s.watch.ctx.Err() != nil }
 
 // end forgets the context, and waits until no interrupt is on its way. A late one would end a later call.

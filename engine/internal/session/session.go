@@ -19,7 +19,7 @@ type Session struct {
 
 	typed filewise.TypedArgs // nil if all operations are of one type
 	watch watch
-	// refused is the operation whose values collided with an existing key, and attempts is how often. If attempts is 0,
+	// refused is the operation whose values collided with an existing key, and attempts counts these collisions. If attempts is 0,
 	// none did.
 	refused  int64
 	attempts int

@@ -1,5 +1,5 @@
 // Package tabbed encodes rows as lines of values separated by tabs. This is the text format of PostgreSQL's COPY (its
-// documentation, COPY, “Text Format”). LOAD DATA of MariaDB and MySQL reads it, too, if told of the tab and the
+// documentation, COPY, “Text Format”). LOAD DATA of MariaDB and MySQL reads it, too, given the tab and the
 // backslash.
 package tabbed
 

@@ -24,7 +24,7 @@ func Work(read func(context.Context) (calls, seconds float64, err error)) filewi
 	})
 }
 
-// watched is how long the database's own work is watched before the first backup.
+// watched is the time for which the database's own work is watched before the first backup.
 const watched = 2 * time.Second
 
 // Facts returns facts about the database, its size and what backs it up, and how long a statement takes while no backup

@@ -130,7 +130,7 @@ type log struct {
 
 var (
 	others = regexp.MustCompile(`^(?:duration|statement|execute|connection|disconnection|automatic|process|temporary file)\b`)
-	// foreign matches the same message in another language. It is used only if the tag does not tell execution from
+	// foreign matches the same message in another language. It is used only if the tag does not distinguish execution from
 	// parsing and binding.
 	foreign = regexp.MustCompile(`(?s)^[^:\x{ff1a}\n"]{2,40}[:\x{ff1a}]\s*([0-9.]+) ms[,\x{ff0c}]?\s+[^:\x{ff1a}\n]{2,100}[:\x{ff1a}]\s?(.*)$`)
 	planned = regexp.MustCompile(`(?s)^duration: ([0-9.]+) ms  plan:\n(.*)$`)

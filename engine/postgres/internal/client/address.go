@@ -120,7 +120,7 @@ func Conninfo(a filewise.Address, database string) (text string, env []string) {
 // Maintenance is the database to connect to if none is named.
 const Maintenance = "postgres"
 
-// AppName returns the name of all of this process's sessions on the server (“filewise” and 8 digits). It tells them
+// AppName returns the name of all of this process's sessions on the server (“filewise” and 8 digits). It distinguishes them
 // from the sessions of other processes.
 var AppName = sync.OnceValue(func() string {
 	h := fnv.New32a()

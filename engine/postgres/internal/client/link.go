@@ -24,7 +24,7 @@ import (
 // probes, interrupts.
 const ControlConnections = 4
 
-// Besides is how many connections an experiment can have at a time in addition to the workload's: the build's, the one
+// Besides is the number of connections that an experiment can have at a time in addition to the workload's: the build's, the one
 // of the server's own link, and the one that samples waits.
 const Besides = ControlConnections + 1 + 1
 

@@ -117,7 +117,7 @@ func inOneLine(t filewise.CustomTable, text string) error {
 	return dumpfile.Refuse("table %s cannot be divided: %s", t.Name, strings.Join(strings.Fields(text), " "))
 }
 
-// names reports whether a qualified name in a match is that of a table. Other parts of the expression follow the first
+// names reports whether a qualified name in a match names a table. Other parts of the expression follow the first
 // name.
 func names(match []string, table string) bool {
 	for i := 0; i+1 < len(match); i += 2 {

@@ -95,7 +95,7 @@ func (s Server) checkpoints(ctx context.Context) ([]filewise.Counter, error) {
 	return []filewise.Counter{{Name: filewise.CheckpointCycles, Unit: "cycles", Value: n}}, nil
 }
 
-// checkpointsIn sums those of the columns that the release has.
+// checkpointsIn sums the columns that the release has.
 func checkpointsIn(values map[string]any) (n float64, ok bool) {
 	for _, columns := range [][]string{{"num_done"}, {"num_timed", "num_requested"}, {"checkpoints_timed", "checkpoints_req"}} {
 		n, ok = 0, true
