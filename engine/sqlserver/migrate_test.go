@@ -181,7 +181,7 @@ func TestMigrateElsewhere(t *testing.T) {
 	ok(t, err)
 	all := strings.Join(batchesOf(m, m.Steps), "\n")
 	if strings.Contains(all, "ONLINE") || !strings.Contains(all, `N'D:\it''s\user''s ]sales_files_12_2.ndf'`) ||
-		strings.Contains(all, "indexes_12") || !strings.Contains(m.Steps[1].Locks, "nobody else writes") {
+		strings.Contains(all, "indexes_12") || !strings.Contains(m.Steps[1].Locks, "no one else writes") {
 		t.Errorf("%s", all)
 	}
 	for what, change := range map[string]func(*lab, *filewise.Wish){
