@@ -10,7 +10,8 @@ import (
 )
 
 // A server that refuses root runs as another user. Its processes can put links anywhere in its
-// directories, in which Filewise works, too, possibly as root. So Filewise opens such files relative to the directory (os.Root), and no link
+// directories, in which Filewise works, too, possibly as root. So Filewise opens such files relative to the directory
+// (os.Root), and no link
 // leads out of it.
 
 // OpenIn opens a regular file in a server's directory for reading.
