@@ -83,7 +83,10 @@ func (p Plan) mostBudget() time.Duration { return max(p.Budget, p.BudgetMost) }
 // from the pilots alone, not from the blocks.
 func (h history) budget() time.Duration {
 	p := h.plan
-	if _, more := h.nextPilot(); more || p.BudgetMost <= p.Budget || len(p.Extended) > 0 {
+	if p.BudgetMost <= p.Budget || len(p.Extended) > 0 {
+		return p.Budget
+	}
+	if _, more := h.nextPilot(); more {
 		return p.Budget
 	}
 	blocks := time.Duration(float64(p.leastSessions()*h.inQuestion()) * float64(h.schedule().TrialTime) / budgetShare)
