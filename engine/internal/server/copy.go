@@ -106,7 +106,7 @@ func allocate(f *os.File, size int64) error {
 
 // writeZeros clears a range by writing zeros, where the system offers no better way.
 func writeZeros(f *os.File, from, to int64) error {
-	zeros := make([]byte, copyBuffer)
+	zeros := make([]byte, min(copyBuffer, max(to-from, 0)))
 	for from < to {
 		n, err := f.WriteAt(zeros[:min(int64(len(zeros)), to-from)], from)
 		if err != nil {
