@@ -234,7 +234,7 @@ func removeMarked(e entry) error {
 			return err
 		}
 	}
-	if err := o.dir.Remove(markName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := filesystem.Insist(func() error { return o.dir.Remove(markName) }); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err := filesystem.Insist(func() error { return o.volume.Remove(e.name()) }); err != nil && !errors.Is(err, fs.ErrNotExist) {
