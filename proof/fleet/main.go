@@ -66,6 +66,7 @@ var hosts = []struct{ name, label string }{{"db1", "storage=nvme"}, {"db2", "sto
 // ground holds the places and processes of the measurement.
 type ground struct {
 	dir, filewise, temporal, address string
+	metrics                          string // the port of Temporal's metrics
 	synced                           string // whether Temporal's storage is synced: FULL or OFF
 	net                              *network
 	far                              []string             // environment of the last host, which connects through the front
@@ -129,7 +130,10 @@ func (g *ground) campaign(ctx context.Context, o options, engines int) (err erro
 	if err := g.stopped(ctx, o); err != nil {
 		return err
 	}
-	return g.prove(ctx, engines*len(hosts))
+	if err := g.prove(ctx, engines*len(hosts)); err != nil || o.kills > 0 { // a killed Temporal counts from 0 again
+		return err
+	}
+	return g.actions(ctx)
 }
 
 // build makes the program, finds Temporal, and writes the study.
@@ -146,7 +150,11 @@ func (g *ground) build(ctx context.Context, engines []string, blocks int) error 
 	if err != nil {
 		return err
 	}
-	g.address = l.Addr().String()
+	counters, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	g.address, g.metrics = l.Addr().String(), fmt.Sprint(counters.Addr().(*net.TCPAddr).Port)
 	key := make([]byte, 32)
 	for i := range key {
 		key[i] = byte(rand.Uint32())
@@ -165,7 +173,7 @@ func (g *ground) build(ctx context.Context, engines []string, blocks int) error 
 			study += "    sessions: false\n"
 		}
 	}
-	return errors.Join(l.Close(), os.WriteFile(g.study(), []byte(study), 0o600))
+	return errors.Join(l.Close(), counters.Close(), os.WriteFile(g.study(), []byte(study), 0o600))
 }
 
 func (g *ground) study() string { return filepath.Join(g.dir, "study.yaml") }
@@ -196,7 +204,7 @@ func (g *ground) start(ctx context.Context, name string) error {
 		}
 		// Temporal's parts find each other at 127.0.0.1. Since each host has its own queue, queues need no partitions.
 		cmd = exec.CommandContext(ctx, g.temporal, "server", "start-dev", "--headless", "--ip", "0.0.0.0", "--port", port, "--log-level", "never",
-			"--namespace", "measuring", "--db-filename", g.file("temporal.db"), "--sqlite-pragma", "synchronous="+g.synced,
+			"--metrics-port", g.metrics, "--namespace", "measuring", "--db-filename", g.file("temporal.db"), "--sqlite-pragma", "synchronous="+g.synced,
 			"--dynamic-config-value", "matching.numTaskqueueReadPartitions=1", "--dynamic-config-value", "matching.numTaskqueueWritePartitions=1")
 	case i >= 0:
 		if err := os.MkdirAll(g.volume(name), 0o755); err != nil {

@@ -3,13 +3,19 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"filewise/fleet"
@@ -76,6 +82,50 @@ func (g *ground) prove(ctx context.Context, want int) error {
 		return err
 	})
 }
+
+// actions prints how many actions Temporal has counted, as Temporal Cloud bills them, for each second of measuring.
+func (g *ground) actions(ctx context.Context) error {
+	home := filepath.Join(g.dir, "home", "store.db")
+	runs, err := archive.List(ctx, home)
+	if err != nil {
+		return err
+	}
+	var measuring time.Duration
+	for _, info := range runs {
+		r, err := archive.Load(ctx, home, fmt.Sprint(info.ID))
+		if err != nil {
+			return err
+		}
+		last := r.Trials[len(r.Trials)-1]
+		measuring += last.Started.Add(last.Elapsed).Sub(r.Trials[0].Started)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort("127.0.0.1", g.metrics)+"/metrics", nil)
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	total, types := 0.0, map[string]float64{}
+	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		if found := action.FindStringSubmatch(lines.Text()); found != nil && strings.Contains(found[1], `namespace="measuring"`) {
+			n, err := strconv.ParseFloat(found[3], 64)
+			if err != nil {
+				return err
+			}
+			total, types[found[2]] = total+n, types[found[2]]+n
+		}
+	}
+	fmt.Printf("%.0f actions in %v of measuring, %.2f a second: %v\n", total, measuring.Round(time.Second), total/measuring.Seconds(), types)
+	if total == 0 {
+		return errors.New("Temporal counts no actions")
+	}
+	return nil
+}
+
+var action = regexp.MustCompile(`^action(?:_total)?(\{.*action_type="([^"]+)".*\}) ([0-9.e+]+)$`)
 
 // figures prints the length of an order's history, and proves that no part of the study or the results can be read in
 // it.

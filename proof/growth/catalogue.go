@@ -87,7 +87,7 @@ func catalogueRows() (all []row) {
 			work: func(ctx context.Context, p *place, _ row, _ int, stdout, stderr io.Writer) error {
 				script := onMariaDB(p, `$c shop -e "SELECT * FROM orders WHERE id = 1; SELECT * FROM item WHERE id = 2"
 export XDG_DATA_HOME="$d/home" XDG_STATE_HOME="$d/home"
-"$d/filewise" `+args+` --no-password --target "mariadb://root@/?socket=$d/s"`)
+"$d/bin/filewise" `+args+` --no-password --target "mariadb://root@/?socket=$d/s"`)
 				cmd := exec.CommandContext(ctx, script[0], script[1:]...)
 				cmd.Stdout, cmd.Stderr = stdout, stderr
 				return cmd.Run()
