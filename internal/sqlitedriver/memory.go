@@ -24,7 +24,7 @@ __attribute__((constructor)) static void little(void) {
 import "C"
 
 // The preamble keeps glibc from giving each thread its own arena, up to eight per processor. An arena keeps memory that
-// was freed in it: 600 connections took 760 MiB, and take 220. Arenas would gain nothing: SQLite's memory statistics
+// was freed in it: 600 connections took 760 MiB, then took 220. Arenas would gain nothing: SQLite's memory statistics
 // are on, so every allocation takes one lock.
 //
 // Each connection takes 9.6 kB for small objects rather than 48 kB, and pages one by one rather than the first 20 at

@@ -12,12 +12,12 @@ func spreadRows() []row {
 	}
 	return []row{
 		{name: "SQLite files, 16 connections", unit: "files", sizes: [3]int{10, 100, 1000}, most: 250,
-			why: "SQLite: two open connections a file, of 48 kB for small objects and 88 kB of first pages each; Go's heap has 27 MiB",
+			why: "SQLite: two open connections a file, and the pages that they have read or written, up to 2 MiB each",
 			command: func(p *place, _ row, size int) []string {
 				return short(p, fmt.Sprintf("--files=1,%d", size), fmt.Sprintf("--size=%dMiB", max(size, 16)), "--connections=16")
 			}},
-		{name: "SQLite connections, 2 files", unit: "connections", sizes: [3]int{16, 600, 2000}, most: 400,
-			why: "SQLite: a thread, its small objects and pages for each connection; Go's heap has 21 MiB",
+		{name: "SQLite connections, 2 files", unit: "connections", sizes: [3]int{16, 600, 2000}, most: 190,
+			why: "all wait for two write locks, which SQLite polls: the polls are the square of the connections",
 			command: func(p *place, _ row, size int) []string {
 				return short(p, "--files=1,2", "--size=16MiB", fmt.Sprintf("--connections=%d", size))
 			}},
