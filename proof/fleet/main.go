@@ -204,7 +204,8 @@ func (g *ground) start(ctx context.Context, name string) error {
 		}
 		// Temporal's parts find each other at 127.0.0.1. Since each host has its own queue, queues need no partitions.
 		cmd = exec.CommandContext(ctx, g.temporal, "server", "start-dev", "--headless", "--ip", "0.0.0.0", "--port", port, "--log-level", "never",
-			"--metrics-port", g.metrics, "--namespace", "measuring", "--db-filename", g.file("temporal.db"), "--sqlite-pragma", "synchronous="+g.synced,
+			"--metrics-port", g.metrics, "--namespace", "measuring", "--db-filename", g.file("temporal.db"),
+			"--sqlite-pragma", "synchronous="+g.synced,
 			"--dynamic-config-value", "matching.numTaskqueueReadPartitions=1", "--dynamic-config-value", "matching.numTaskqueueWritePartitions=1")
 	case i >= 0:
 		if err := os.MkdirAll(g.volume(name), 0o755); err != nil {
