@@ -73,9 +73,26 @@ func (s *shaper) constant(i int) string {
 			}
 			continue
 		}
+		if left < i && !y.literal() && s.idle(left) {
+			return "0"
+		}
 		return "1"
 	}
 	return ""
 }
+
+// idle reports whether two unknown constants that are compared from token left on have to differ, so that the
+// condition does not decide by itself: x OR 1 = 0, but x AND 1 = 1.
+func (s *shaper) idle(left int) bool {
+	before, inverted := s.at(left-1), false
+	if before.is("NOT") {
+		before, inverted = s.at(left-2), true
+	}
+	differ := !s.among(left) && (before.is("OR") || s.at(left+3).is("OR"))
+	return differ != inverted
+}
+
+// among reports whether constants that are compared from token left on stand beside an AND, where 1 = 1 is usual.
+func (s *shaper) among(left int) bool { return s.at(left-1).is("AND") || s.at(left+3).is("AND") }
 
 func isNumber(t token) bool { return t.text[0] >= '0' && t.text[0] <= '9' }

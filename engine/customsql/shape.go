@@ -41,6 +41,9 @@ func (r Rules) shaped(text, database string, columns func(table string) ([]strin
 	if r.Qualified || r.Transact {
 		s.dropDatabase(database)
 	}
+	for i := range s.tokens {
+		s.lists = s.lists || s.tokens[i].is("IN") && s.at(i-1).is(")", "NOT")
+	}
 	s.findTables()
 	err := s.findInserted(columns)
 	s.expand()
@@ -84,6 +87,7 @@ type shaper struct {
 	// does not count.
 	transact bool
 	upper    bool   // texts hold their numbers, as T-SQL's do
+	lists    bool   // a list of IN holds rows
 	unclear  bool   // a digest has left out values in two places of a row, and not how many in each
 	span     string // what stands for a number in INTERVAL. Empty means a text
 }
@@ -106,6 +110,9 @@ func (s *shaper) expand() {
 			}
 		case open > 0 && !s.tokens[open-1].is("IN"): // of a function, and most that have several have two
 			more = 2
+			if ends, _ := s.row(open, false); len(ends) > 0 {
+				more = len(ends) - s.items(open+1, i) + 1
+			}
 		}
 		var values []token
 		for n := range max(more, 1) {

@@ -44,6 +44,16 @@ func TestShape(t *testing.T) {
 				"INTERVAL <. span=7> HOUR"},
 		{mysql, "SELECT `POINT` (...) FROM `t`", "SELECT `POINT` (<. >, <. >) FROM `t`"},
 		{mysql, `SELECT "text" FROM t # comment`, "SELECT <. > FROM t"},
+		{postgres, "SELECT a FROM t WHERE (a, b) > ($1, $2::int) AND ROW(t.a, c) = ROW($3, 'x') AND ($4, $5) <= (b, c) AND lower(a) > ($6)",
+			"SELECT a FROM t WHERE (a, b) > (<t.a lower>, <t.b other>::int) AND ROW(t.a, c) = ROW(<t.a equal>, <t.c equal>) AND " +
+				"(<t.b lower>, <t.c other>) <= (b, c) AND lower(a) > (<t.a lower>)"},
+		{postgres, "SELECT a FROM t WHERE (a, b) NOT IN (($1, $2), (3, 4)) AND c <> ALL ($5) AND b <> ALL(ARRAY[$6, $7])",
+			"SELECT a FROM t WHERE (a, b) NOT IN ((<t.a other>, <t.b other>), (<t.a other>, <t.b other>)) AND c <> ALL (<t.c other>) AND " +
+				"b <> ALL(ARRAY[<t.b other>, <t.b other>])"},
+		{postgres, "UPDATE t SET (a, b) = ($1, $2) WHERE c = $3", "UPDATE t SET (a, b) = (<t.a set>, <t.b set>) WHERE c = <t.c equal>"},
+		{mysql, "SELECT `a` FROM `t` WHERE ( `a` , `b` , `c` ) < (...) AND ( `a` , `b` ) IN ( (...) )",
+			"SELECT `a` FROM `t` WHERE( `a` , `b` , `c` ) < (<t.a upper>, <t.b other>, <t.c other>) " +
+				"AND( `a` , `b` ) IN( (<t.a other>, <t.b other>) )"},
 		{transact, "SELECT TOP (10) @@ROWCOUNT FROM [dbo].[Or]]ders] AS O WITH (NOLOCK) WHERE o.[Id] = @id AND status=N'open' AND @Id < o.day",
 			"SELECT TOP (<. limit>) @@ROWCOUNT FROM [dbo].[Or]]ders] AS O WITH (NOLOCK) WHERE o.[Id] = <dbo.Or]ders.Id equal> AND " +
 				"status=<dbo.Or]ders.status equal> AND <dbo.Or]ders.day lower> < o.day"},
@@ -68,6 +78,9 @@ func TestShape(t *testing.T) {
 func TestConstants(t *testing.T) {
 	for text, want := range map[string]string{
 		"SELECT a FROM t WHERE 1=1 AND a = 5 AND (1 = 0 OR 'x' = 'x')": "SELECT a FROM t WHERE 1=1 AND a = ? AND (1 = 0 OR 1 = 1)",
+		"SELECT a FROM t WHERE $1=$2 OR a = $3 OR ($4 = $5)":           "SELECT a FROM t WHERE 1=0 OR a = ? OR (1 = 1)",
+		"SELECT a FROM t WHERE a = $1 OR $2 = $3 AND b = $4":           "SELECT a FROM t WHERE a = ? OR 1 = 1 AND b = ?",
+		"SELECT a FROM t WHERE NOT $2 = $3 OR a = $4":                  "SELECT a FROM t WHERE NOT 1 = 1 OR a = ?",
 		"SELECT nextval('s'), setval('s'::regclass, 7)":                "SELECT nextval('s'), setval('s'::regclass, ?)",
 		"SELECT a FROM t WHERE $1=$2 AND a = $3":                       "SELECT a FROM t WHERE 1=1 AND a = ?",
 		"SELECT a FROM t WHERE b BETWEEN 1 AND 2 AND 7 = a":            "SELECT a FROM t WHERE b BETWEEN ? AND ? AND ? = a",

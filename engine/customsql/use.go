@@ -18,6 +18,9 @@ func (s *shaper) use() {
 			setting = false
 		case t.kind == tokenValue && !s.transact && !s.upper && s.constant(i) != "":
 			t.use = filewise.ValueUse{Literal: s.constant(i)}
+			if !t.literal() && s.at(i-1).is("=") && s.at(i-2).kind == tokenValue && !s.among(i-2) {
+				t.use.Use = filewise.UseOther
+			}
 		case t.kind == tokenValue:
 			if t.use = s.useOf(i, setting); strings.EqualFold(t.use.Column, "ROWNUM") {
 				t.use = filewise.ValueUse{Use: filewise.UseLimit}
@@ -62,6 +65,9 @@ func (s *shaper) at(i int) token {
 var comparing = []string{"=", "<", ">", "<=", ">=", "<>", "!=", "LIKE", "ILIKE", "REGEXP", "~"}
 
 func (s *shaper) useOf(i int, setting bool) filewise.ValueUse {
+	if u, ok := s.inRow(i, setting); ok {
+		return u
+	}
 	before := i - 1
 	for s.at(before).is("-", "(") && s.at(before-1).is(append(comparing, "BETWEEN", "-", "(")...) {
 		before--
@@ -173,8 +179,8 @@ func (s *shaper) inList(i int) filewise.ValueUse {
 	case open < 0:
 	case before.is("IN", "ANY", "ALL"):
 		end := s.skipNot(open - 2)
-		if s.at(end).is("=") {
-			end--
+		if s.at(end).is(comparing...) {
+			end = s.skipNot(end - 1)
 		}
 		return s.column(end, filewise.UseOther)
 	case before.is("VALUES", "VALUE", ",") && (s.at(i-1).is("(", ",", "-") && s.at(i+1).is(")", ",", "::")):
@@ -186,4 +192,77 @@ func (s *shaper) inList(i int) filewise.ValueUse {
 		}
 	}
 	return filewise.ValueUse{}
+}
+
+// inRow returns the use of a value in a row that is compared with a row of columns: (a, b) > (1, 2), (a, b) IN ((1, 2)).
+func (s *shaper) inRow(i int, setting bool) (u filewise.ValueUse, ok bool) {
+	open := s.opening(i)
+	ends, use := s.row(open, setting)
+	n := s.items(open+1, i) - 1
+	if n >= len(ends) || !s.at(i-1).is("(", ",", "-") || !s.at(i+1).is(")", ",", "::") {
+		return u, false
+	}
+	if n > 0 && (use == filewise.UseLower || use == filewise.UseUpper) {
+		use = filewise.UseOther // the first column bounds the rows
+	}
+	return s.column(ends[n], use), true
+}
+
+// row returns the ends of the columns with which the row in a bracket is compared, and the use of its values. It
+// returns no columns if the bracket holds no such row.
+func (s *shaper) row(open int, setting bool) (ends []int, use filewise.Use) {
+	if open <= 0 {
+		return nil, ""
+	}
+	operator := open - 1
+	if s.at(operator).is("ROW") {
+		operator--
+	}
+	switch {
+	case s.at(operator).is("(", ","):
+		if list := s.listOf(open); list > 0 && s.at(list-1).is("IN") {
+			left := s.skipNot(list - 2)
+			ends, use = s.columns(s.opening(left), left), filewise.UseOther
+		}
+	case s.at(operator).is(comparing...):
+		ends, use = s.columns(s.opening(operator-1), operator-1), s.compared(operator, setting).Use
+	default:
+		next := s.closing(open) + 1
+		first := next + 1
+		if s.at(first).is("ROW") {
+			first++
+		}
+		if s.at(next).is(comparing...) && s.at(first).is("(") {
+			ends, use = s.columns(first, s.closing(first)), mirrored(s.at(next).text)
+		}
+	}
+	return ends, use
+}
+
+// listOf returns the bracket around a row's. It returns -1 without looking if no statement's list can hold rows, since an
+// insert may have thousands.
+func (s *shaper) listOf(open int) int {
+	if !s.lists {
+		return -1
+	}
+	return s.opening(open)
+}
+
+// columns returns the ends of the columns of a row between two brackets. It returns nil if these hold no row of columns.
+func (s *shaper) columns(open, closing int) (ends []int) {
+	if open < 0 || !s.at(open).is("(") || !s.at(closing).is(")") || s.at(open-1).name() != "" && !s.at(open-1).is("ROW") {
+		return nil
+	}
+	for i := open + 1; i <= closing; i++ {
+		switch t := s.at(i); {
+		case t.is(",") || i == closing:
+			if s.at(i-1).name() == "" {
+				return nil
+			}
+			ends = append(ends, i-1)
+		case t.name() == "" && !t.is("."):
+			return nil
+		}
+	}
+	return ends
 }

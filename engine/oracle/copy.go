@@ -10,6 +10,7 @@ import (
 	"github.com/sijms/go-ora/v2/configurations"
 
 	"filewise"
+	"filewise/engine/internal/dumpfile"
 	"filewise/engine/oracle/dialect"
 	"filewise/internal/mark"
 )
@@ -88,11 +89,9 @@ func (b *build) compare(ctx context.Context, user client) error {
 	if err != nil {
 		return fmt.Errorf("comparing the copy: %w", err)
 	}
-	for _, t := range b.design.program.Custom.Tables {
-		if sums[t.Name] == "" && sums[folded(userNames{}.Plain().Words(t.Name)[0])] == "" {
-			return filewise.Errorf(filewise.CodeUsage, "take it out of custom.tables, or name it as the dump does", "the dump has no table %s",
-				t.Name)
-		}
+	has := func(table string) bool { return sums[table] != "" || sums[folded(userNames{}.Plain().Words(table)[0])] != "" }
+	if err := dumpfile.CheckTables(b.design.program.Custom, has, ""); err != nil {
+		return err
 	}
 	return b.server.first.compare(sums)
 }

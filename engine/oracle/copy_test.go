@@ -3,6 +3,7 @@ package oracle
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -175,7 +176,8 @@ func TestCopyIsCompared(t *testing.T) {
 		t.Error(err)
 	}
 	user.columns = user.columns[3:]
-	if err := b.compare(t.Context(), user); filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), "table orders") {
+	d.program.Custom.Tables = append(slices.Clone(d.program.Custom.Tables), filewise.CustomTable{Name: "gone", Key: "id"})
+	if err := b.compare(t.Context(), user); filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), "table orders or gone") {
 		t.Error(err)
 	}
 	f.answers["copy-elsewhere"] = [][]any{{"ARCHIVE", "USERS"}}

@@ -123,6 +123,8 @@ type Left struct {
 	What      string  `json:"what"` // an example
 	Share     float64 `json:"share"`
 	TimeShare float64 `json:"time_share"`
+	// Covered is set for what the study does by itself, and what counts as covered where the rest is.
+	Covered bool `json:"covered,omitempty"`
 }
 
 // kind is a transaction type as it was observed.
@@ -331,7 +333,7 @@ func (t *taking) shape(ctx context.Context, kinds []kind) ([]kind, error) {
 			why = "the server checks foreign keys by itself, of the study's rows as well"
 		case k.control() && slices.Contains(cursors, firstWord(k.texts[0])):
 			why = "it reads on from a cursor, whose query is in the study whole"
-		case k.control() && slices.Contains(prepares, firstWord(k.texts[0])):
+		case len(k.texts) == 1 && slices.Contains(prepares, firstWord(k.texts[0])):
 			why = "it prepares a statement, or forgets one: what was executed of it is in the study"
 		case k.control():
 			why = "transactions are begun and ended by the study itself, so that it covers these as it covers the rest; which statements " +
@@ -409,7 +411,7 @@ func (t *taking) leave(k kind, why string) {
 	n := slices.IndexFunc(t.Left, func(l Left) bool { return l.Why == why })
 	if n < 0 {
 		n = len(t.Left)
-		t.Left = append(t.Left, Left{Why: why, What: what})
+		t.Left = append(t.Left, Left{Why: why, What: what, Covered: k.control()})
 	}
 	t.Left[n].Share += share(k.calls, t.Calls)
 	t.Left[n].TimeShare += share(k.seconds, t.Time)

@@ -382,7 +382,7 @@ func TestFreshKeys(t *testing.T) {
 func TestWholeTablesAreNamed(t *testing.T) {
 	s := Study{Tables: []Table{{Name: "order", Key: "id", Whole: "it has part in a foreign key", Alone: filewise.KindPerTable},
 		{Name: "on", Key: "a", Whole: "so has it", Alone: filewise.KindPerTable}, {Name: "seen", Whole: "it is a view"}}}
-	if text := s.YAML(); !strings.Contains(text, "  tables:\n") || !strings.Contains(text, "kind=per-table,files=2,volumes=a+b") ||
+	if text := s.YAML(); !strings.Contains(text, "  tables:\n") || !strings.Contains(text, "\n  - {kind: per-table, files: 2, volumes: a+b}\n") ||
 		!strings.Contains(text, "\n    order: id # ") || !strings.Contains(text, "\n    \"on\": a # ") || strings.Contains(text, "    seen:") {
 		t.Error(text)
 	}
@@ -395,7 +395,8 @@ func TestWholeTablesAreNamed(t *testing.T) {
 
 // The study covers what begins and ends its transactions, but not what was rolled back.
 func TestControlsAreCovered(t *testing.T) {
-	for text, want := range map[string]bool{"COMMIT": true, "BEGIN": true, rolledBack: false, undone: false, "SELECT a": false} {
+	for text, want := range map[string]bool{"COMMIT": true, "BEGIN": true, rolledBack: false, undone: false, "SELECT a": false,
+		"PREPARE p AS SELECT a": false, "FETCH c": true} {
 		if got := (kind{texts: []string{text}}).control(); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
@@ -405,6 +406,13 @@ func TestControlsAreCovered(t *testing.T) {
 	if x.write([]kind{{texts: []string{"SELECT a"}, keys: []string{"SELECT a"}, calls: 6, seconds: 6,
 		shapes: []filewise.Shape{{Pieces: []string{"SELECT a"}}}}}); x.Covered != 1 {
 		t.Errorf("covers %v", x.Covered)
+	}
+	x.leave(kind{texts: []string{"COMMIT"}, keys: []string{"COMMIT"}, calls: 6, seconds: 4}, "begun and ended")
+	x.leave(kind{texts: []string{"PREPARE p"}, keys: []string{"PREPARE p"}, calls: 1, seconds: 1}, "prepared")
+	head := strings.Join(x.Account(), "\n")
+	if !strings.Contains(head, "covered as the rest is:\n  50.0 % of the calls, 40.0 % of the time: begun") ||
+		!strings.Contains(head, "Left out:\n  8.3 % of the calls, 10.0 % of the time: prepared") {
+		t.Error(head)
 	}
 }
 

@@ -29,7 +29,7 @@ func (s *Study) YAML() string {
 	for _, name := range slices.Sorted(maps.Keys(s.Settings)) {
 		line("  %s: %s", name, quoted(s.Settings[name]))
 	}
-	line("files: [1, 4, 8]")
+	s.layouts(line)
 	if len(s.Setup) == 0 {
 		line("# Builds are filled from a dump of the database: name its file here, or the URL, of which Filewise takes one")
 		line("# (docs/own-copy.md). Or give custom a set-up.")
@@ -72,13 +72,41 @@ func (s *Study) YAML() string {
 	return b.String()
 }
 
+// spread returns the tables that partitions can divide, and the others that can lie whole on a volume.
+func (s *Study) spread() (divided, alone []Table) {
+	return filewise.Those(s.Tables, func(t Table) bool { return t.Whole == "" }),
+		filewise.Those(s.Tables, func(t Table) bool { return t.Whole != "" && t.Alone != "" })
+}
+
+// wholly returns the kind and the files of layouts that hold tables whole.
+func wholly(divided, alone []Table) (kind filewise.Kind, files int) {
+	if kind, files = alone[0].Alone, 1; kind == filewise.KindPerTable {
+		files = len(divided) + len(alone)
+	}
+	return kind, files
+}
+
+// layouts writes what is compared: files of the tables that can be divided. If none can, whole tables on one volume or
+// two.
+func (s *Study) layouts(line func(string, ...any)) {
+	divided, alone := s.spread()
+	if len(divided) > 0 || len(alone) == 0 {
+		line("files: [1, 4, 8]")
+		return
+	}
+	kind, files := wholly(divided, alone)
+	line("# No table can be divided (below: why). Each can lie whole on a volume: run it with --volume a=DIR --volume b=DIR.\nlayout:")
+	for _, volumes := range []string{"a", "a+b"} {
+		line("  - {kind: %s, files: %d, volumes: %s}", kind, files, volumes)
+	}
+}
+
 func (s *Study) tables(line func(string, ...any)) {
 	line("  # The large ones, which the layout spreads, each with the column by which partitions divide it.")
 	about := func(t Table) string {
 		return fmt.Sprintf("%s, %.0f rows", humanize.IBytes(uint64(max(t.Bytes, 0))), t.Rows)
 	}
-	divided := filewise.Those(s.Tables, func(t Table) bool { return t.Whole == "" })
-	alone := filewise.Those(s.Tables, func(t Table) bool { return t.Whole != "" && t.Alone != "" })
+	divided, alone := s.spread()
 	for _, t := range s.Tables {
 		if t.Whole != "" {
 			line("  # not %s (%s): %s", brief(t.Name), about(t), brief(t.Whole))
@@ -90,19 +118,14 @@ func (s *Study) tables(line func(string, ...any)) {
 	for _, t := range divided {
 		line("    %s: %s # %s", named(t.Name), named(t.Key), about(t))
 	}
-	if len(alone) == 0 {
-		return
-	}
 	comment := "#"
 	if len(divided) == 0 {
 		comment = ""
+	} else if len(alone) > 0 {
+		line("    # What cannot be divided can lie whole, each table on a volume: --volume a=DIR --volume b=DIR")
+		kind, files := wholly(divided, alone)
+		line("    # --layout kind=%[1]s,files=%[2]d,volumes=a --layout kind=%[1]s,files=%[2]d,volumes=a+b", kind, files)
 	}
-	files := 1
-	if alone[0].Alone == filewise.KindPerTable {
-		files = len(divided) + len(alone)
-	}
-	line("    # What cannot be divided can lie whole, each table on a volume: --volume a=DIR --volume b=DIR")
-	line("    # --layout kind=%[1]s,files=%[2]d,volumes=a --layout kind=%[1]s,files=%[2]d,volumes=a+b", alone[0].Alone, files)
 	for _, t := range alone {
 		line("    %s%s: %s # %s", comment, named(t.Name), named(t.Key), about(t))
 	}
@@ -163,12 +186,19 @@ func (s *Study) Account() []string {
 	list("Of these none is, and random ones find no row (take real ones with --tell TABLE.COLUMN, or with --values for all):", s.Withheld)
 	list("Fill in these, which stand against no column, so that the server does not report their values:", s.Fill)
 	list("The server did not report these (capture again when it is less busy); values for them are made up:", s.Unread)
-	if len(s.Left) > 0 {
-		all = append(all, "Left out:")
+	left := func(what string, covered bool) {
+		for _, l := range s.Left {
+			if l.Covered != covered {
+				continue
+			}
+			if what != "" {
+				all, what = append(all, what), ""
+			}
+			all = append(all, fmt.Sprintf("  %s: %s: %s", s.shares(l.Share, l.TimeShare), brief(l.Why), brief(l.What)))
+		}
 	}
-	for _, l := range s.Left {
-		all = append(all, fmt.Sprintf("  %s: %s: %s", s.shares(l.Share, l.TimeShare), brief(l.Why), brief(l.What)))
-	}
+	left("Done by the study itself, and covered as the rest is:", true)
+	left("Left out:", false)
 	return all
 }
 

@@ -160,12 +160,15 @@ const unsaid = 5
 // assumed notes that the statement has an assumed constant, which the server does not report. The statement runs with
 // it, but may do something else.
 func (s *statement) assumed(v filewise.ValueUse, text string) {
-	span := v.Use == filewise.UseSpan
-	if v.Text != "" || v.Constant != "" || !span && !strings.HasPrefix(text, "'") {
+	span, compared := v.Use == filewise.UseSpan, v.Use == filewise.UseOther // with another constant
+	if v.Text != "" || v.Constant != "" || !span && !compared && !strings.HasPrefix(text, "'") {
 		return
 	}
 	if span {
 		text = "INTERVAL " + text
+	}
+	if compared {
+		text = "1 = " + text
 	}
 	s.Fill = append(s.Fill, Column{Name: text, Why: "a constant in " + brief(strings.Join(s.Pieces, "?"))})
 }
