@@ -123,7 +123,7 @@ type Left struct {
 	What      string  `json:"what"` // an example
 	Share     float64 `json:"share"`
 	TimeShare float64 `json:"time_share"`
-	// Covered is set for what the study does by itself, and what counts as covered where the rest is.
+	// Covered is set for what the study does by itself, which counts as covered as the rest is.
 	Covered bool `json:"covered,omitempty"`
 }
 

@@ -14,7 +14,7 @@ var (
 	ends     = []string{"COMMIT", "END", "ROLLBACK", "ABORT"}
 	cursors  = []string{"FETCH", "MOVE", "CLOSE"}
 	prepares = []string{"PREPARE", "DEALLOCATE"}
-	// controls lists the first words of what a study does by itself, so that these count as covered where the rest is.
+	// controls lists the first words of what a study does by itself, so that these count as covered as the rest is.
 	controls = slices.Concat(begins, ends, []string{"SAVEPOINT", "RELEASE"}, cursors)
 	// catalogues lists prefixes of the server's own tables.
 	catalogues     = []string{"pg_", "information_schema.", "performance_schema.", "mysql.", "sys."}
