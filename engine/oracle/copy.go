@@ -89,7 +89,9 @@ func (b *build) compare(ctx context.Context, user client) error {
 	if err != nil {
 		return fmt.Errorf("comparing the copy: %w", err)
 	}
-	has := func(table string) bool { return sums[table] != "" || sums[folded(userNames{}.Plain().Words(table)[0])] != "" }
+	has := func(table string) bool {
+		return sums[table] != "" || sums[folded(userNames{}.Plain().Words(table)[0])] != ""
+	}
 	if err := dumpfile.CheckTables(b.design.program.Custom, has, ""); err != nil {
 		return err
 	}
