@@ -177,7 +177,8 @@ func TestCopyIsCompared(t *testing.T) {
 	}
 	user.columns = user.columns[3:]
 	d.program.Custom.Tables = append(slices.Clone(d.program.Custom.Tables), filewise.CustomTable{Name: "gone", Key: "id"})
-	if err := b.compare(t.Context(), user); filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), "table orders or gone") {
+	if err := b.compare(t.Context(), user); filewise.CodeOf(err) != filewise.CodeUsage ||
+		!strings.Contains(err.Error(), "table orders or gone") {
 		t.Error(err)
 	}
 	f.answers["copy-elsewhere"] = [][]any{{"ARCHIVE", "USERS"}}

@@ -382,7 +382,8 @@ func TestFreshKeys(t *testing.T) {
 func TestWholeTablesAreNamed(t *testing.T) {
 	s := Study{Tables: []Table{{Name: "order", Key: "id", Whole: "it has part in a foreign key", Alone: filewise.KindPerTable},
 		{Name: "on", Key: "a", Whole: "so has it", Alone: filewise.KindPerTable}, {Name: "seen", Whole: "it is a view"}}}
-	if text := s.YAML(); !strings.Contains(text, "  tables:\n") || !strings.Contains(text, "\n  - {kind: per-table, files: 2, volumes: a+b}\n") ||
+	if text := s.YAML(); !strings.Contains(text, "  tables:\n") ||
+		!strings.Contains(text, "\n  - {kind: per-table, files: 2, volumes: a+b}\n") ||
 		!strings.Contains(text, "\n    order: id # ") || !strings.Contains(text, "\n    \"on\": a # ") || strings.Contains(text, "    seen:") {
 		t.Error(text)
 	}
