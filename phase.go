@@ -214,12 +214,6 @@ type TimedSettler interface {
 	Took() time.Duration
 }
 
-// CountingSettler is a Settler that counts what it writes, since no probe does.
-type CountingSettler interface {
-	// Wrote returns the bytes that the last Settle wrote to data files. ok is false if they were not counted.
-	Wrote() (bytes int64, ok bool)
-}
-
 // SharedSettler is a Settler on a server whose checkpoints also write what others have changed.
 type SharedSettler interface {
 	// Others returns the share, from 0 to 1, that others had in the changes on the server since the last call. ok is false

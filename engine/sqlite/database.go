@@ -33,7 +33,7 @@ type database struct {
 	workers    []*worker
 	attached   attachedLinks
 	restarts   walRestarts
-	wrote      atomic.Int64           // bytes written during the last Settle; -1 if not known
+	data       dataWritten
 	fileCounts map[string]*fileCounts // by path
 	created    atomic.Int64           // number of tables that were created and dropped
 	dropped    bool
@@ -78,14 +78,10 @@ const settlePatience = 10 * time.Second
 // Settle checkpoints every file, empties its WAL, and syncs the files and their directories. It does so with any
 // durability.
 func (d *database) Settle(ctx context.Context) error {
+	if _, err := d.data.read(d.files); err != nil {
+		return err
+	}
 	before := calledWrites()
-	defer func() {
-		if now := calledWrites(); before >= 0 && now >= before {
-			d.wrote.Store(now - before)
-		} else {
-			d.wrote.Store(-1)
-		}
-	}()
 	err := d.each(ctx, func(ctx context.Context, _ int, f *file) error {
 		if err := d.checkpoint(ctx, f); err != nil {
 			return err
@@ -109,12 +105,11 @@ func (d *database) Settle(ctx context.Context) error {
 			return err
 		}
 	}
+	if now := calledWrites(); before >= 0 && now >= before {
+		return d.data.settled(d.files, now-before)
+	}
 	return nil
 }
-
-// Wrote returns how many bytes this process wrote during the last Settle: mostly pages of the files. ok is false if
-// that is not known.
-func (d *database) Wrote() (bytes int64, ok bool) { return d.wrote.Load(), d.wrote.Load() >= 0 }
 
 // calledWrites returns how many bytes this process has written by system calls, as Linux counts them, or -1 if not
 // known.

@@ -50,7 +50,8 @@ func (d *database) countsOf(path string) *fileCounts {
 
 func (d *database) probes() []filewise.Probe {
 	return []filewise.Probe{filewise.ProbeOf(Name, d.work), filewise.ProbeOf(filewise.ProbeWaits, d.waits),
-		filewise.ProbeOf(filewise.ProbeFiles, d.fileRows), filewise.ProbeOf(filewise.ProbeCheckpoints, d.checkpoints)}
+		filewise.ProbeOf(filewise.ProbeFiles, d.fileRows), filewise.ProbeOf(filewise.ProbeCheckpoints, d.checkpoints),
+		filewise.ProbeOf(filewise.ProbeWritten, d.written)}
 }
 
 // work returns what all of this build's connections have done so far.
@@ -131,6 +132,63 @@ func (d *database) checkpoints(context.Context) ([]filewise.Counter, error) {
 		return nil, err
 	}
 	return []filewise.Counter{{Name: filewise.CheckpointCycles, Unit: "cycles", Value: float64(restarts) / float64(len(d.files))}}, nil
+}
+
+// written returns the bytes written to data files: by Settle, and in between at least the pages that checkpoints of
+// full WALs have appended.
+func (d *database) written(context.Context) ([]filewise.Counter, error) {
+	bytes, err := d.data.read(d.files)
+	return []filewise.Counter{{Name: filewise.WrittenData, Unit: "B", Value: float64(bytes)}}, err
+}
+
+// dataWritten counts bytes written to data files. The header of a file has its size as of the last checkpoint
+// (fileformat2.html#database_header).
+type dataWritten struct {
+	mu    sync.Mutex
+	sizes map[*file]int64 // in bytes
+	total int64
+}
+
+func (w *dataWritten) read(files []*file) (total int64, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	err = w.grow(files)
+	return w.total, err
+}
+
+// grow adds what the files have grown since the last reading. w.mu must be held.
+func (w *dataWritten) grow(files []*file) error {
+	if w.sizes == nil {
+		w.sizes = map[*file]int64{}
+	}
+	for _, f := range files {
+		var head [32]byte
+		if _, err := f.fd.ReadAt(head[:], 0); err == io.EOF { // no page yet
+			continue
+		} else if err != nil {
+			return err
+		}
+		page := int64(binary.BigEndian.Uint16(head[16:]))
+		if page == 1 {
+			page = 1 << 16
+		}
+		size := page * int64(binary.BigEndian.Uint32(head[28:]))
+		if last, known := w.sizes[f]; known {
+			w.total += max(size-last, 0)
+		}
+		w.sizes[f] = size
+	}
+	return nil
+}
+
+// settled adds the bytes written by a Settle, in place of what the files have grown in it.
+func (w *dataWritten) settled(files []*file, bytes int64) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	total := w.total
+	err := w.grow(files)
+	w.total = total + bytes
+	return err
 }
 
 // walRestarts counts how often a WAL was checkpointed completely and restarted. Each time the first salt in its header

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -145,7 +146,8 @@ func (a asked) cores() int {
 // mostLog is the share of the connections' time from which the log limits the work.
 const mostLog = 0.5
 
-// headroom checks that neither the CPU nor the log limits the work.
+// headroom checks that neither the CPU nor the log limits the work. The layout that uses the CPU least counts: one that
+// is limited by the CPU alone is as fast as files can make it.
 func (a asked) headroom() finding {
 	threshold := fmt.Sprintf("CPU under %d %%, log under %.0f %% of the time", probe.BusyLimit, 100*mostLog)
 	busy := a.medians(func(_ filewise.Layout, t filewise.Trial) (most float64, known bool) {
@@ -158,22 +160,42 @@ func (a asked) headroom() finding {
 		}
 		return most, known
 	})
-	log := a.logs()
-	if len(busy) == 0 && a.spent == nil {
+	others := a.medians(func(_ filewise.Layout, t filewise.Trial) (most float64, known bool) {
+		for _, m := range t.Measures {
+			x, ok := probe.Others(m.Deltas)
+			most, known = max(most, x), known || ok
+		}
+		return most, known
+	})
+	log, counts := a.logs()
+	if len(busy) == 0 && !counts {
 		return open(threshold)
 	}
-	most, words := 0.0, fmt.Sprintf("log %.0f %%", 100*log)
-	for _, x := range busy {
-		most = max(most, x)
-	}
-	if len(busy) > 0 {
-		words = fmt.Sprintf("CPU %.0f %%, ", most) + words
-	}
+	var words []string
 	mend := ""
+	if len(busy) > 0 {
+		words = append(words, "CPU "+span(busy))
+		if most := slices.Max(append(slices.Collect(maps.Values(others)), 0)); most > probe.OthersLimit {
+			words[0] += fmt.Sprintf(" (others' %.0f %%)", most)
+			mend = "no other work on this machine"
+		}
+	}
+	if counts {
+		words = append(words, fmt.Sprintf("log %.0f %%", 100*log))
+	}
 	if log >= mostLog {
 		mend = a.plan.lessLog()
 	}
-	return found(most < probe.BusyLimit && log < mostLog, threshold, mend, "%s", words)
+	return found(least(busy) < probe.BusyLimit && log < mostLog, threshold, mend, "%s", strings.Join(words, ", "))
+}
+
+// span returns the range of percentages by layout, in words.
+func span(of map[string]float64) string {
+	low, high := least(of), slices.Max(slices.Collect(maps.Values(of)))
+	if math.Round(low) == math.Round(high) {
+		return fmt.Sprintf("%.0f %%", high)
+	}
+	return fmt.Sprintf("%.0f to %.0f %% by layout", low, high)
 }
 
 // machineBusy returns the CPU use of the machine, in percent.
@@ -190,16 +212,18 @@ func (a asked) serverBusy(m filewise.Measure) (float64, bool) {
 	return 100 * (user + system) / (float64(n) * took), ok && also && n > 0 && took > 0
 }
 
-// logs returns the log's share of the connections' time, from 0 to 1.
-func (a asked) logs() float64 {
-	if a.spent != nil {
-		for _, s := range a.spent.Shares {
-			if s.On == cause.SpentLog {
-				return s.Part
-			}
+// logs returns the log's share of the connections' time, from 0 to 1. It returns false if that is not known, or each file
+// has a log of its own, which is part of the layout.
+func (a asked) logs() (share float64, counts bool) {
+	if _, divided := a.plan.differsIn(); a.spent == nil || slices.Contains(divided, cause.SpentLog) {
+		return 0, false
+	}
+	for _, s := range a.spent.Shares {
+		if s.On == cause.SpentLog {
+			share = s.Part
 		}
 	}
-	return 0
+	return share, true
 }
 
 // lessLog returns the option that reduces the log's share of the time, or "" if there is none.

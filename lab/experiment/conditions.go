@@ -178,8 +178,18 @@ func (p Plan) moreWork() string {
 	return ""
 }
 
-// leastPages is the least size of data pages, in bytes, that a trial must write if the plan is about writing them.
-const leastPages = leastWritten
+// leastPages returns the least size of data pages, in bytes, that a trial must write if the plan is about writing them.
+// Rows that were committed need no more than their own size.
+func leastPages(t filewise.Trial) float64 {
+	rows := 0.0
+	for _, m := range t.Measures {
+		if m.Bytes <= 0 {
+			return leastWritten
+		}
+		rows += m.Bytes
+	}
+	return min(rows, leastWritten)
+}
 
 // writes checks that data pages are written while a trial is observed.
 func (a asked) writes() finding {
@@ -192,7 +202,7 @@ func (a asked) writes() finding {
 	if slices.ContainsFunc(a.plan.Layouts, func(l filewise.Layout) bool { return l.Temp.Files > 0 }) {
 		name = filewise.WrittenTemp
 	}
-	written := a.medians(func(_ filewise.Layout, t filewise.Trial) (sum float64, known bool) {
+	pages := func(t filewise.Trial) (sum float64, known bool) {
 		for _, m := range t.Measures {
 			x, ok := probe.Find(m.Deltas, filewise.ProbeWritten, name)
 			sum, known = sum+x, known || ok
@@ -202,21 +212,22 @@ func (a asked) writes() finding {
 			}
 		}
 		return sum, known
-	})
+	}
+	written := a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) { return pages(t) })
 	if len(written) == 0 {
 		return open(threshold)
 	}
-	least := math.Inf(1)
-	for _, x := range written {
-		least = min(least, x)
-	}
+	ok := least(a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) {
+		sum, known := pages(t)
+		return sum / leastPages(t), known
+	})) >= 1
 	mend := ""
 	if a.plan.Observe == "" && a.plan.AsPublished == nil {
 		mend = "--observe rest"
-	} else if least < leastPages {
+	} else if !ok {
 		mend = a.plan.moreWork()
 	}
-	return found(least >= leastPages, threshold, mend, "%s a trial", say.Size(int64(least)))
+	return found(ok, threshold, mend, "%s a trial", say.Size(int64(least(written))))
 }
 
 // windowed reports whether trials are judged by their windows, although the plan demands measuring from rest to rest.

@@ -52,6 +52,8 @@ func TestConditions(t *testing.T) {
 		"nothing was counted": {"inserts", filewise.CondReach, filewise.Measure{}, nil, "?"},
 		"pages are written in the drain alone": {"inserts", filewise.CondWrites, filewise.Measure{
 			Rest: &filewise.Rest{Written: map[string]float64{filewise.WrittenData: 3 << 20}}}, nil, "✔|3.0 MiB"},
+		"few rows are written whole": {"inserts", filewise.CondWrites, filewise.Measure{Bytes: 160_000,
+			Rest: &filewise.Rest{Written: map[string]float64{filewise.WrittenData: 246 << 10}}}, nil, "✔|246 KiB"},
 		"pages are written after what is observed": {"inserts", filewise.CondWrites, filewise.Measure{Deltas: []filewise.Delta{
 			delta(filewise.ProbeWritten, filewise.WrittenData, 0)}}, nil, "✘|0 B|--observe rest"},
 		"data in memory": {"orders", filewise.CondReads, filewise.Measure{Deltas: []filewise.Delta{
@@ -64,6 +66,9 @@ func TestConditions(t *testing.T) {
 		"more cores":   {"inserts", filewise.CondContention, filewise.Measure{Deltas: cores(3)}, nil, "✘|3 cores|--connections 6"},
 		"the log": {"inserts", filewise.CondHeadroom, filewise.Measure{Deltas: []filewise.Delta{wait(filewise.WaitLog, 3)}}, nil,
 			"✘|log 75 %|--commit-every 100"},
+		"others' load": {"inserts", filewise.CondHeadroom, filewise.Measure{Deltas: []filewise.Delta{
+			{Probe: "cpu", Name: probe.BusyShare, Value: 100}, {Probe: "cpu", Name: probe.OwnShare, Value: 32}}}, nil,
+			"✘|CPU 100 % (others' 68 %)|no other work"},
 		"idle machine":   {"inserts", filewise.CondHeadroom, filewise.Measure{Deltas: cores(2)}, nil, "✔|CPU 40 %"},
 		"a short backup": {"backup", filewise.CondDuration, filewise.Measure{Family: "backup", Unit: "backups"}, nil, "✘|backup 1|--rows"},
 	} {
@@ -84,6 +89,25 @@ func TestConditions(t *testing.T) {
 				t.Errorf("%s: %q, want %q", name, said, part)
 			}
 		}
+	}
+}
+
+// A layout that the CPU limits is as fast as files can make it, and shards have a log each.
+func TestHeadroomIsTheSlowestLayouts(t *testing.T) {
+	layouts := []filewise.Layout{{Name: "1", Kind: filewise.KindShards}, {Name: "2", Kind: filewise.KindShards}}
+	p := Plan{Scenario: "inserts", Layouts: layouts, Baseline: "1", Attempts: 1, MaxBlocks: 5, Confidence: 0.95, Margin: 2}
+	trial := func(layout string, busy float64) filewise.Trial {
+		return filewise.Trial{State: filewise.Done, Cell: filewise.Cell{Pilot: true, Layout: layout, Attempt: 1}, Measures: []filewise.Measure{{
+			Window: [2]time.Duration{0, time.Second}, Connections: 4, Work: 1, Deltas: []filewise.Delta{
+				{Probe: "cpu", Name: probe.BusyShare, Value: busy}, {Probe: filewise.ProbeWaits, Unit: "s", Value: 3, Class: filewise.WaitLog}}}}}
+	}
+	c := conditionOf(t, p, []filewise.Trial{trial("1", 40), trial("2", 97)}, filewise.CondHeadroom)
+	if c.Sign() != "✔" || c.Measured != "CPU 40 to 97 % by layout" {
+		t.Error(c)
+	}
+	c = conditionOf(t, p, []filewise.Trial{trial("1", 90), trial("2", 97)}, filewise.CondHeadroom)
+	if c.Sign() != "✘" {
+		t.Error(c)
 	}
 }
 

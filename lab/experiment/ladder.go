@@ -144,7 +144,7 @@ func (a asked) mended(conditions []filewise.Condition) (p Plan, options []string
 		return slices.ContainsFunc(conditions, func(c filewise.Condition) bool { return c.Name == name && c.Broken() })
 	}
 	add := func(name string, value any) { options = append(options, "--"+name, fmt.Sprint(value)) }
-	if broken(filewise.CondHeadroom) && a.logs() >= mostLog && p.Ladder.CommitEvery > p.Params.CommitEvery {
+	if log, _ := a.logs(); broken(filewise.CondHeadroom) && log >= mostLog && p.Ladder.CommitEvery > p.Params.CommitEvery {
 		p.Params.CommitEvery = p.Ladder.CommitEvery
 		add("commit-every", p.Params.CommitEvery)
 	}

@@ -133,11 +133,6 @@ func (l *life) drain(ctx context.Context) (err error) {
 		m.Rest.Time += took - m.Rest.Empty
 		m.Rest.Others = l.others
 		m.Rest.Written, m.Rest.Storage = l.writtenBehind(ctx)
-		if c, ok := l.db.Settler.(filewise.CountingSettler); ok {
-			if bytes, ok := c.Wrote(); ok {
-				m.Rest.Written = added(m.Rest.Written, map[string]float64{filewise.WrittenData: float64(bytes)})
-			}
-		}
 	}
 	return nil
 }

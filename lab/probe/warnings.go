@@ -17,20 +17,22 @@ const (
 // BusyLimit is the CPU use, in percent, above which a result is not about storage (docs/reading-a-report.md).
 const BusyLimit = 85
 
+// OthersLimit is the CPU use by other processes, in percent, from which to warn: a fifth of the machine was not available.
+const OthersLimit = 20
+
 // Limits from which to warn, in percent of CPU time.
 const (
-	othersLimit = 20 // a fifth of the machine was not available
-	stealLimit  = 5  // one part in 20, as large as the differences to be found
+	stealLimit = 5 // one part in 20, as large as the differences to be found
 )
 
 // Warnings returns warnings that follow from the deltas of a window.
 func Warnings(deltas []filewise.Delta) []filewise.Warning {
 	var warnings []filewise.Warning
 	others, fromOthers := Others(deltas)
-	if fromOthers && others > othersLimit {
+	if fromOthers && others > OthersLimit {
 		warnings = append(warnings, filewise.Warning{
 			Code:    WarnOthers,
-			Message: fmt.Sprintf("Other processes used %.0f %% of the CPU (limit %d %%).", others, othersLimit),
+			Message: fmt.Sprintf("Other processes used %.0f %% of the CPU (limit %d %%).", others, OthersLimit),
 			Remedy:  "Stop other work on this machine and run again; noise widens the intervals.",
 		})
 	}
