@@ -222,7 +222,8 @@ func (l *log) command(what, text string) {
 			l.databases[l.session] = name
 			return
 		}
-		if what == "Query" && (executes.MatchString(text) || inRoutine.MatchString(text)) {
+		// Searching for a text is ten times as fast as for a regular expression.
+		if what == "Query" && (executes.MatchString(text) || strings.Contains(text, "NAME_CONST('") && inRoutine.MatchString(text)) {
 			return
 		}
 		l.text = append(l.text, text)
