@@ -67,6 +67,13 @@ type Runner struct {
 	leftovers int                        // databases in a row that could not be dropped
 	loaded    map[string]filewise.Ledger // operation counts of builds that are copied, by layout
 	copied    map[string]string          // names of builds that others are copies of, by layout
+	shown     shown
+}
+
+// shown is the last judgement that was sent with an event, and the number of trials that it is of.
+type shown struct {
+	judgement Judgement
+	trials    int
 }
 
 // locks are held while a layout is built, while the builds that stay are read or changed, and while an event is
@@ -79,7 +86,7 @@ type EventKind string
 // Kinds of events.
 const (
 	EventStage    EventKind = "stage"    // a trial entered a stage of its life
-	EventRecorded EventKind = "recorded" // a trial is stored; Judgement is up to date
+	EventRecorded EventKind = "recorded" // a trial is stored; Judgement is new, or in a long run of few trials before
 	EventDesign   EventKind = "design"   // the run continues with another design: Plan, for the reason Why
 	EventWaiting  EventKind = "waiting"  // no trial may start before Until; if zero, until it is released
 )
@@ -138,7 +145,7 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 	}
 	r.locks = new(locks)
 	r.builds, r.loaded, r.serial = make(map[string]*build), make(map[string]filewise.Ledger), lastSerial(done)
-	r.copied = map[string]string{}
+	r.copied, r.shown = map[string]string{}, shown{}
 	defer func() { err = r.closed(ctx, err) }()
 	judged := new(memo)
 	var stop error
@@ -235,11 +242,21 @@ func (r *Runner) publish(at standing, t filewise.Trial) error {
 	if r.Notify == nil && at.err == nil {
 		return nil
 	}
-	j, err := at.judge()
-	if err == nil {
-		r.notify(Event{Kind: EventRecorded, Cell: t.Cell, Trial: &t, Judgement: j})
+	if n := len(at.trials); at.err != nil || at.decision.Ending != GoesOn || judgesAgain(n, r.shown.trials) {
+		j, err := at.judge()
+		if err != nil {
+			return err
+		}
+		r.shown = shown{j, n}
 	}
-	return err
+	r.notify(Event{Kind: EventRecorded, Cell: t.Cell, Trial: &t, Judgement: r.shown.judgement})
+	return nil
+}
+
+// judgesAgain reports whether a run is judged after this many trials for those who watch it, if it was last judged after
+// before. A judgement takes time by all trials, so in a long run it waits until the trials have grown by 2 %.
+func judgesAgain(trials, before int) bool {
+	return trials <= 200 || before == 0 || trials < before || 50*(trials-before) >= trials
 }
 
 // longDesign is the number of blocks from which boundaries are stored with the run.
