@@ -127,13 +127,15 @@ func (g *ground) campaign(ctx context.Context, o options, engines int) (err erro
 	if err := g.killed(ctx, o); err != nil {
 		return err
 	}
+	if o.kills == 0 { // a killed Temporal counts from 0 again
+		if err := g.actions(ctx); err != nil {
+			return err
+		}
+	}
 	if err := g.stopped(ctx, o); err != nil {
 		return err
 	}
-	if err := g.prove(ctx, engines*len(hosts)); err != nil || o.kills > 0 { // a killed Temporal counts from 0 again
-		return err
-	}
-	return g.actions(ctx)
+	return g.prove(ctx, engines*len(hosts))
 }
 
 // build makes the program, finds Temporal, and writes the study.
