@@ -68,6 +68,9 @@ type LoggedStatement struct {
 	Together bool
 }
 
+// Unreadable is the text of a LoggedStatement that stands for a damaged place in a log.
+const Unreadable = "what is cut or damaged in the log"
+
 // Shape is a statement without its values.
 type Shape struct {
 	// Pieces holds the texts before, between and after the values: one more than there are values.

@@ -87,6 +87,8 @@ type shaper struct {
 	// does not count.
 	transact bool
 	upper    bool   // texts hold their numbers, as T-SQL's do
+	opens    []int  // by token: the bracket that it stands in. Nil before the tokens are final
+	closes   []int  // by opening bracket: where it ends
 	lists    bool   // a list of IN holds rows
 	unclear  bool   // a digest has left out values in two places of a row, and not how many in each
 	span     string // what stands for a number in INTERVAL. Empty means a text
@@ -152,6 +154,9 @@ func (s *shaper) shape(tight bool) filewise.Shape {
 
 // closing returns where a bracket ends.
 func (s *shaper) closing(open int) int {
+	if s.closes != nil && s.at(open).is("(") {
+		return s.closes[open]
+	}
 	depth := 0
 	for i := open; i < len(s.tokens); i++ {
 		if s.tokens[i].is("(") {
@@ -183,6 +188,9 @@ func (s *shaper) items(from, to int) int {
 
 // opening returns the bracket that a place stands in. -1 means none.
 func (s *shaper) opening(i int) int {
+	if s.opens != nil && i >= 0 && i < len(s.opens) {
+		return s.opens[i]
+	}
 	depth := 0
 	for i--; i >= 0; i-- {
 		if s.tokens[i].is(")") {
@@ -195,4 +203,24 @@ func (s *shaper) opening(i int) int {
 		}
 	}
 	return -1
+}
+
+// pair notes all brackets once. A list can have 20,000 values, each of which needs its bracket.
+func (s *shaper) pair() {
+	opens, closes := make([]int, len(s.tokens)), make([]int, len(s.tokens))
+	var open []int
+	for i, t := range s.tokens {
+		if opens[i] = -1; t.is(")") && len(open) > 0 {
+			closes[open[len(open)-1]] = i
+			opens[i], open = open[len(open)-1], open[:len(open)-1]
+			continue
+		}
+		if len(open) > 0 {
+			opens[i] = open[len(open)-1]
+		}
+		if closes[i] = len(s.tokens); t.is("(") {
+			open = append(open, i)
+		}
+	}
+	s.opens, s.closes = opens, closes
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"filewise"
 )
@@ -50,6 +51,8 @@ func TestShape(t *testing.T) {
 		{postgres, "SELECT a FROM t WHERE (a, b) NOT IN (($1, $2), (3, 4)) AND c <> ALL ($5) AND b <> ALL(ARRAY[$6, $7])",
 			"SELECT a FROM t WHERE (a, b) NOT IN ((<t.a other>, <t.b other>), (<t.a other>, <t.b other>)) AND c <> ALL (<t.c other>) AND " +
 				"b <> ALL(ARRAY[<t.b other>, <t.b other>])"},
+		{postgres, "SELECT a FROM t WHERE a @> $1 AND b ~* $2 AND c IN ($3, (1 + $4))",
+			"SELECT a FROM t WHERE a @> <. > AND b ~* <t.b pattern> AND c IN (<t.c other>, (<. > + <. >))"},
 		{postgres, "UPDATE t SET (a, b) = ($1, $2) WHERE c = $3", "UPDATE t SET (a, b) = (<t.a set>, <t.b set>) WHERE c = <t.c equal>"},
 		{mysql, "SELECT `a` FROM `t` WHERE ( `a` , `b` , `c` ) < (...) AND ( `a` , `b` ) IN ( (...) )",
 			"SELECT `a` FROM `t` WHERE( `a` , `b` , `c` ) < (<t.a upper>, <t.b other>, <t.c other>) " +
@@ -103,6 +106,15 @@ func TestConstants(t *testing.T) {
 	}
 	if a, b := postgres.Key("SELECT date_trunc('day', a)"), postgres.Key("SELECT date_trunc('month', a)"); a == b {
 		t.Errorf("one key of two: %s", a)
+	}
+}
+
+// Of a list of 100,000 values each finds its bracket at once: looking for each takes minutes.
+func TestLongList(t *testing.T) {
+	start := time.Now()
+	s, err := postgres.Shape("SELECT a FROM t WHERE b IN (1"+strings.Repeat(", 7", 99_999)+")", "", nil)
+	if took := time.Since(start); err != nil || len(s.Values) != 100_000 || s.Values[99_999].Column != "b" || took > 10*time.Second {
+		t.Errorf("%d values in %v, %v", len(s.Values), took, err)
 	}
 }
 

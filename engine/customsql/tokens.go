@@ -114,6 +114,12 @@ func numberVariables(all []token) {
 // reservedTransact lists words of T-SQL that cannot name a column or table without quotes.
 var reservedTransact = []string{"TOP", "PERCENT", "OUTPUT", "MERGE", "APPLY", "OPTION", "PIVOT", "UNPIVOT", "TABLESAMPLE"}
 
+// signs lists operators of several characters, and signsDollar more of PostgreSQL's.
+var (
+	signs       = []string{"->>", "#>>", "->", "#>", "<=", ">=", "<>", "!=", "::", "||", ":="}
+	signsDollar = []string{"@>", "<@", "@@", "@?", "&&", "~*", "!~", "!~*"}
+)
+
 // code divides plain code; spaced reports whether space stands before what follows it.
 func (r Rules) code(all []token, text string, spaced bool) ([]token, bool) {
 	for at := 0; at < len(text); {
@@ -155,8 +161,13 @@ func (r Rules) code(all []token, text string, spaced bool) ([]token, bool) {
 				t.kind = tokenSign
 			}
 		default:
-			for _, sign := range []string{"->>", "#>>", "->", "#>", "<=", ">=", "<>", "!=", "::", "||", ":="} {
+			for _, sign := range signs {
 				if strings.HasPrefix(rest, sign) {
+					n = max(n, len(sign))
+				}
+			}
+			for _, sign := range signsDollar {
+				if r.Dollar && strings.HasPrefix(rest, sign) {
 					n = max(n, len(sign))
 				}
 			}

@@ -9,6 +9,7 @@ import (
 // use sets the use of each value.
 func (s *shaper) use() {
 	setting := false
+	s.pair()
 	for i := range s.tokens {
 		t := &s.tokens[i]
 		switch {
@@ -62,7 +63,7 @@ func (s *shaper) at(i int) token {
 	return s.tokens[i]
 }
 
-var comparing = []string{"=", "<", ">", "<=", ">=", "<>", "!=", "LIKE", "ILIKE", "REGEXP", "~"}
+var comparing = []string{"=", "<", ">", "<=", ">=", "<>", "!=", "LIKE", "ILIKE", "REGEXP", "~", "~*"}
 
 func (s *shaper) useOf(i int, setting bool) filewise.ValueUse {
 	if u, ok := s.inRow(i, setting); ok {
@@ -119,7 +120,7 @@ func (s *shaper) compared(operator int, setting bool) filewise.ValueUse {
 		use = filewise.UseUpper
 	case ">", ">=":
 		use = filewise.UseLower
-	case "LIKE", "ILIKE", "REGEXP", "~":
+	case "LIKE", "ILIKE", "REGEXP", "~", "~*":
 		use = filewise.UsePattern
 	}
 	return s.column(s.skipNot(operator-1), use)
@@ -198,6 +199,9 @@ func (s *shaper) inList(i int) filewise.ValueUse {
 func (s *shaper) inRow(i int, setting bool) (u filewise.ValueUse, ok bool) {
 	open := s.opening(i)
 	ends, use := s.row(open, setting)
+	if len(ends) == 0 {
+		return u, false
+	}
 	n := s.items(open+1, i) - 1
 	if n >= len(ends) || !s.at(i-1).is("(", ",", "-") || !s.at(i+1).is(")", ",", "::") {
 		return u, false

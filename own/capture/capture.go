@@ -60,6 +60,7 @@ func (o *Options) Close() error {
 const (
 	mostTypes  = 50        // transaction types in a study
 	mostLooked = 1000      // transaction types for which the server is queried
+	mostValues = 2000      // values of a statement
 	mostBytes  = 128 << 10 // texts of transactions in a study: half of a study file's limit
 )
 
@@ -325,6 +326,8 @@ func (t *taking) shape(ctx context.Context, kinds []kind) ([]kind, error) {
 			why = "it was rolled back to a savepoint, and has left nothing: the rest of its transaction is in the study"
 		case len(k.texts) == 1 && k.texts[0] == notEnded:
 			why = "transactions that were open when the log ends: how they end is not known"
+		case len(k.texts) == 1 && k.texts[0] == unreadable:
+			why = "records of the log that are cut or damaged, as where two files meet: what they held is not known"
 		case len(k.texts) == 1 && firstWord(k.texts[0]) == "SET":
 			why = "settings of sessions: a study's sessions have Filewise's"
 		case len(k.texts) == 1 && strings.Contains(k.texts[0], filewiseOwn):
@@ -379,6 +382,9 @@ func (t *taking) shapeOne(ctx context.Context, k *kind) (why string, err error) 
 			return "it is no work on rows", nil
 		}
 		s, err := t.watcher.Shape(ctx, text, k.constant(i))
+		if n := len(s.Values); n > mostValues {
+			return fmt.Sprintf("it has %d values: a study draws %d for a statement at most", n, mostValues), nil
+		}
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}

@@ -417,6 +417,16 @@ func TestControlsAreCovered(t *testing.T) {
 	}
 }
 
+// A statement begins behind the comments before it, also behind nested ones.
+func TestFirstWord(t *testing.T) {
+	for text, want := range map[string]string{"/* a /* b */ c */ SELECT 1": "SELECT", "/* a /* b */ SELECT 1 /* c */": "SELECT",
+		"-- a\n# b\n/**/update t": "UPDATE", "/* a /* b /* c */ */ */ DELETE": "DELETE", "/* a": "", "": ""} {
+		if got := firstWord(text); got != want {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
 // given is a log of a session's statements, of a second each; ~ before one: the next is of its text.
 type given struct {
 	filewise.Capturer

@@ -269,10 +269,11 @@ func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 
 // undrawable returns why no value can be drawn, or an empty text if one can.
 func (s *statement) undrawable(v filewise.ValueUse, table filewise.TableFacts, c filewise.ColumnFacts, known bool) string {
-	if !known && v.Said != "" {
+	_, is := s.of().draw(v.Type)
+	if !known && v.Said != "" && !is {
 		return "a value is of type " + v.Said + ", for which a study draws none"
 	}
-	if _, is := s.of().draw(v.Type); known && c.Type == filewise.TypeUnknown && (!is || s.why[table.Name+"."+c.Name] != "") {
+	if known && c.Type == filewise.TypeUnknown && (!is || s.why[table.Name+"."+c.Name] != "") {
 		return fmt.Sprintf("column %s.%s is of type %s, for which a study draws no values", table.Name, c.Name, c.Said)
 	}
 	return ""

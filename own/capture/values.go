@@ -2,6 +2,7 @@ package capture
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -155,8 +156,11 @@ func (l logged) draw(kind filewise.ColumnType) (text string, ok bool) {
 func plainlyKind(v string) bool {
 	_, err := strconv.ParseFloat(v, 64)
 	_, moment := momentOf(v)
-	return err == nil && len(v) < 16 || moment || uuid(v)
+	return err == nil && len(v) < 16 || moment || uuid(v) || plainValue.MatchString(v)
 }
+
+// plainValue matches an interval, and an array of numbers.
+var plainValue = regexp.MustCompile(`^(?:-?\d+ (?:year|month|week|day|hour|min|minute|sec|second)s?|\{-?\d+(?:, ?-?\d+)*\})$`)
 
 func uuid(v string) bool {
 	return len(v) == 36 && strings.Count(v, "-") == 4 && strings.Trim(v, "0123456789abcdefABCDEF-") == ""

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"filewise"
 )
 
 // works lists the first words of statements that a study can repeat.
@@ -25,6 +27,8 @@ var (
 	// undone stands for the parts of a log's transactions that were rolled back, and notEnded for transactions that were
 	// open at its end.
 	undone, notEnded = "ROLLBACK TO SAVEPOINT", "what the log ends within"
+	// unreadable stands for the places of a log that could not be read.
+	unreadable = filewise.Unreadable
 	// foreignKey occurs in the checks that PostgreSQL executes by itself. A deferred one counts as a client's statement.
 	foreignKey = "OPERATOR(pg_catalog."
 	// following matches what refers to an earlier statement of the session.
@@ -40,7 +44,15 @@ func withoutNotes(text string) string {
 		text = strings.TrimSpace(text)
 		switch {
 		case strings.HasPrefix(text, "/*"):
-			_, text, _ = strings.Cut(text, "*/")
+			note, rest, _ := strings.Cut(text[2:], "*/")
+			for open := strings.Count(note, "/*"); open > 0; open-- { // nested, if its end follows before another begins
+				more, after, ended := strings.Cut(rest, "*/")
+				if !ended || strings.Contains(more, "/*") {
+					break
+				}
+				rest = after
+			}
+			text = rest
 		case strings.HasPrefix(text, "--"), strings.HasPrefix(text, "#"):
 			_, text, _ = strings.Cut(text, "\n")
 		default:

@@ -40,7 +40,9 @@ func (m *mutated) add(text string) float64 {
 // work adds a statement on rows, written as applications do.
 func (m *mutated) work() float64 {
 	text := fmt.Sprintf([]string{"UPDATE a SET b = %d WHERE id = %d", "SELECT b FROM a WHERE b < %d AND id = %d",
-		"/* web */ SELECT b FROM a WHERE b = %d AND id = %d", "-- name: One :one\nDELETE FROM a WHERE b = %d AND id = %d"}[m.IntN(4)],
+		"/* web */ SELECT b FROM a WHERE b = %d AND id = %d", "-- name: One :one\nDELETE FROM a WHERE b = %d AND id = %d",
+		"SELECT b\r\nFROM a -- x; y\r\nWHERE b <> %d AND (b, id) > (%d, 7) /* trace;1 */",
+		"UPDATE a SET b = -%d WHERE 1=1 AND id IN (%d, 8)"}[m.IntN(6)],
 		m.IntN(100), m.IntN(100))
 	return m.add(text)
 }

@@ -132,7 +132,7 @@ func (w *watcher) Shape(ctx context.Context, statement string, constants []strin
 	}
 	s.Keep(constants)
 	err = w.typed(ctx, &s)
-	for _, cast := range []func(*filewise.Shape) bool{ofNumbers, ofArrays("integer"), ofArrays("text"), ofArrays("uuid")} {
+	for _, cast := range []func(*filewise.Shape) bool{ofNumbers, ofLiterals, ofArrays("integer"), ofArrays("text"), ofArrays("uuid")} {
 		if !slices.Contains([]string{codeAmbiguous, codeUndefined, codeMismatch}, client.CodeOf(err)) {
 			break
 		}

@@ -126,6 +126,7 @@ type log struct {
 	seen     customsql.Seen
 	plans    map[string]filewise.LoggedStatement // of auto_explain, by session; log_min_duration_statement may log the same statement
 	prepared map[[2]string]string                // by session and name of the statement
+	gaps     int                                 // places that could not be read
 }
 
 var (
@@ -306,5 +307,8 @@ func given(text string) (all []string) {
 func (l *log) end() {
 	for _, session := range slices.Sorted(maps.Keys(l.plans)) {
 		l.each(l.plans[session])
+	}
+	for n := 0; n < l.gaps && l.seen.Told(); n++ {
+		l.each(filewise.LoggedStatement{Session: "damaged", Text: filewise.Unreadable})
 	}
 }

@@ -25,7 +25,7 @@ func ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) 
 	}
 	defer text.Close()
 	in := bufio.NewReaderSize(text, 1<<16)
-	head, err := in.Peek(1)
+	head, err := in.Peek(1) // of one byte at least if there is no error
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
@@ -37,35 +37,85 @@ func ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) 
 	l.seen.Remedy = "have the server log in English, with each statement: lc_messages = 'C', log_min_duration_statement = 0, " +
 		"log_destination = csvlog or jsonlog"
 	read := readCSV
-	if bytes.Equal(head, []byte("{")) {
+	if c := head[0]; c == '{' || c == '[' || objects(in) {
 		read = readJSON
 	}
-	if err := read(in, l.take); err != nil {
+	if err := read(in, l); err != nil {
 		return err
 	}
 	l.end()
 	return l.seen.None(database)
 }
 
-func readJSON(in io.Reader, take func(entry)) error {
+// objects reports whether the second line begins a JSON object: the first one of a log can be cut.
+func objects(in *bufio.Reader) bool {
+	head, _ := in.Peek(1 << 16)
+	_, second, _ := bytes.Cut(head, []byte("\n"))
+	return bytes.HasPrefix(second, []byte("{\"")) && bytes.HasSuffix(bytes.TrimSpace(head[:len(head)-len(second)]), []byte("}"))
+}
+
+// damage counts the places of a log that could not be read. A log that is cut, or glued of two, has a few.
+type damage struct {
+	*log
+	good  bool  // a record was read
+	first error // of a place that could not be read
+	bad   int   // such records
+	last  bool  // the record before could not be read, either
+}
+
+// mostBad is the number of lines after which a file without any record is no log.
+const mostBad = 1000
+
+// take passes on a record.
+func (d *damage) take(e entry) {
+	d.good, d.last = true, false
+	d.log.take(e)
+}
+
+// skip goes on behind a place that could not be read. It returns an error if the file is no log.
+func (d *damage) skip(err error) error {
+	if d.first == nil {
+		d.first = err
+	}
+	if d.bad++; !d.last {
+		d.log.gaps++
+	}
+	if d.last = true; !d.good && d.bad > mostBad {
+		return wrongLog(d.first)
+	}
+	return nil
+}
+
+// end returns an error if nothing could be read.
+func (d *damage) end() error {
+	if d.first != nil && !d.good {
+		return wrongLog(d.first)
+	}
+	return nil
+}
+
+func readJSON(in io.Reader, l *log) error {
 	lines := in.(*bufio.Reader) // ReadLog has made it
+	d := damage{log: l}
 	for ended := false; !ended; {
 		text, err := dumpfile.Line(lines, 0)
 		if ended = errors.Is(err, io.EOF); err != nil && !ended {
 			return err
 		}
-		if strings.TrimSpace(text) == "" {
+		if text = strings.Trim(text, "[], \r\n\t\x00"); text == "" {
 			continue
 		}
 		if e, flat := flatEntry(text); flat {
-			take(e)
+			d.take(e)
 		} else if e, err := entryOf([]byte(text)); err == nil {
-			take(e)
-		} else if !ended { // otherwise it is still being written
-			return wrongLog(err)
+			d.take(e)
+		} else if !ended || !d.good { // otherwise it is still being written
+			if err := d.skip(err); err != nil {
+				return err
+			}
 		}
 	}
-	return nil
+	return d.end()
 }
 
 // record passes on the text of one record, up to a number of bytes. Without a limit, a quote that is not closed would
@@ -86,30 +136,35 @@ func (r *record) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func readCSV(in io.Reader, take func(entry)) error {
+func readCSV(in io.Reader, l *log) error {
 	bounded := &record{Reader: in}
 	c := csv.NewReader(bounded)
 	c.FieldsPerRecord, c.ReuseRecord = -1, true
-	for records := 0; ; records++ {
+	d := damage{log: l}
+	for {
 		bounded.left = dumpfile.Longest
 		line, err := c.Read()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return d.end()
 		}
 		var form *csv.ParseError
-		if bounded.ended && records > 0 && c.InputOffset() >= bounded.bytes && (errors.As(err, &form) || len(line) < csvColumns) {
-			return nil // the last record is still being written
-		}
-		switch {
-		case errors.As(err, &form):
-			return wrongLog(err)
-		case err != nil:
+		wrong := errors.As(err, &form)
+		if err != nil && !wrong {
 			return err
 		}
-		if len(line) < csvColumns {
-			return wrongLog(csv.ErrFieldCount)
+		if wrong || len(line) < csvColumns {
+			if d.good && bounded.ended && c.InputOffset() >= bounded.bytes {
+				return nil // the last record is still being written
+			}
+			if err == nil {
+				err = csv.ErrFieldCount
+			}
+			if err := d.skip(err); err != nil {
+				return err
+			}
+			continue
 		}
-		take(entry{line[csvDatabase], line[csvSession], line[csvTag], line[csvMessage], line[csvDetail], line[csvTime],
+		d.take(entry{line[csvDatabase], line[csvSession], line[csvTag], line[csvMessage], line[csvDetail], line[csvTime],
 			line[csvContext]})
 	}
 }

@@ -67,6 +67,19 @@ func TestReadLogsOfKinds(t *testing.T) {
 			"SELECT c 4"},
 		"its end is being written, between fields": {row("SELECT", "duration: 4 ms  statement: SELECT c", "") + `2026-11-27 10:00:53,"app"`,
 			"SELECT c 4"},
+		"glued of two files": {row("SELECT", "duration: 4 ms  statement: SELECT c", "") +
+			`2026-11-27 10:00:53,"app","shop",919,"l",5f.1,1,SELECT,t,1/1,0,LOG,0,"duration: 4 ms  state` + "\n" +
+			row("", "connection authorized", "") + row("SELECT", "duration: 5 ms  statement: SELECT d", ""),
+			"SELECT c 4|SELECT d 5|" + filewise.Unreadable + " 0"},
+		"its begin is cut": {row("SELECT", "duration: 4 ms  statement: SELECT c", "")[40:] +
+			row("SELECT", "duration: 5 ms  statement: SELECT d", ""),
+			"SELECT d 5|" + filewise.Unreadable + " 0"},
+		"jsonlog glued of two": {`{"dbname":"shop",` + inner + "\n" + `{"dbname":"shop","session_id":"1","mess` + "\n\x00" +
+			`{"dbname":"shop",` + inner,
+			"SELECT 1 1.5|SELECT 1 1.5|" + filewise.Unreadable + " 0"},
+		"jsonlog whose begin is cut": {`session_id":"1","message":"a"}` + "\n" + `{"dbname":"shop",` + inner,
+			"SELECT 1 1.5|" + filewise.Unreadable + " 0"},
+		"jsonlog as an array": {`[{"dbname":"shop",` + inner + ",\n" + `{"dbname":"shop",` + inner + "]", "SELECT 1 1.5|SELECT 1 1.5"},
 		"plan in YAML": {row("SELECT", "duration: 2 ms  plan:\nQuery Text: \"SELECT \\\"a\\\"\\nFROM b\"\nPlan: \n  Node Type: \"Seq Scan\"", ""),
 			"SELECT \"a\"\nFROM b 2"},
 		"plan in XML": {row("SELECT", "duration: 2 ms  plan:\n<explain>\n  <Query-Text>SELECT a &lt; 5</Query-Text>\n  <Plan>", ""),
@@ -152,6 +165,9 @@ func TestMutatedLogs(t *testing.T) {
 					row("", "connection authorized: user=u database=shop", "")
 				text += strings.ReplaceAll(more, "5f.1", "5f.9")
 			}
+			if i%11 == 5 { // two files that meet
+				text += line[:len(line)/2] + "\n" + row("", "checkpoint starting: time", "")
+			}
 		}
 		return text
 	})
@@ -164,7 +180,9 @@ func TestMutatedLogs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text += string(line) + "\n"
+			if text += string(line) + "\r\n"; len(text)%11 == 5 {
+				text += string(line[:len(line)/2]) + "\n\x00\x00"
+			}
 		}
 		return text
 	})

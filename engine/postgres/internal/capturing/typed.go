@@ -55,3 +55,19 @@ func cast(s *filewise.Shape, of []string) {
 		}
 	}
 }
+
+// ofLiterals gives whole numbers that stand against no column the type that the literals had. Without it the server
+// takes a parameter for a text: (VALUES (1), (2)), SELECT 1 AS a.
+func ofLiterals(s *filewise.Shape) bool {
+	of := make([]string, len(s.Values))
+	changed := false
+	for i, v := range s.Values {
+		if v.Column == "" && v.Literal == "" && wholeNumber.MatchString(v.Text) {
+			of[i], changed = "integer", true
+		}
+	}
+	cast(s, of)
+	return changed
+}
+
+var wholeNumber = regexp.MustCompile(`^\d{1,9}$`)
