@@ -217,6 +217,9 @@ func asPlanned(r archive.Run) error {
 func placed(r archive.Run) error {
 	for i, t := range r.Trials {
 		want, d := r.Plan.Next(r.Trials[:i])
+		if t.Cell.Pilot && t.Cell.Position < want.Position { // of a design that was given up: the plan is the last one
+			continue
+		}
 		if d.Ending != experiment.GoesOn || !r.Plan.TakesTurns() && t.Cell != want {
 			return fmt.Errorf("trial %d of run %d is %+v, expected %+v", i+1, r.ID, t.Cell, want)
 		}
