@@ -397,6 +397,9 @@ func (t *taking) shapeOne(ctx context.Context, k *kind) (why string, err error) 
 		if t.Log == nil && following.MatchString(text) {
 			return "it needs what a statement before it has left in its session; a log shows which (--log)", nil
 		}
+		if code := strings.Join(s.Pieces, "?"); variable.MatchString(code) && !strings.Contains(code, ":=") {
+			return "it reads a variable that a statement before it has set in its session: a study's sessions have none", nil
+		}
 		if waiting.MatchString(text) {
 			return "it waits: a value that is drawn would say for how long", nil
 		}

@@ -427,6 +427,18 @@ func TestFirstWord(t *testing.T) {
 	}
 }
 
+// A statement that reads a session's variable is left out, since it would find nothing.
+func TestVariables(t *testing.T) {
+	for text, want := range map[string]bool{"SELECT a FROM t WHERE b = @x": true, "SELECT `@x`, @`y`": true, "SELECT @@sql_mode, a@b": false,
+		"SELECT @n := @n + ? FROM t": false, "SELECT a @> ? AND b @@ c": false} {
+		x := &taking{watcher: asked{shape: filewise.Shape{Pieces: []string{text}, Tables: []string{"t"}}}}
+		why, err := x.shapeOne(t.Context(), &kind{texts: []string{"SELECT 1"}})
+		if err != nil || strings.Contains(why, "reads a variable") != want {
+			t.Errorf("%s: %q, %v", text, why, err)
+		}
+	}
+}
+
 // given is a log of a session's statements, of a second each; ~ before one: the next is of its text.
 type given struct {
 	filewise.Capturer

@@ -34,6 +34,8 @@ var (
 	// following matches what refers to an earlier statement of the session.
 	following = regexp.MustCompile("(?i)\\b(?:LAST_INSERT_ID[\"`]? *\\( *\\)|" +
 		"(?:curr|last)val *\\(|SCOPE_IDENTITY *\\()|@@IDENTITY\\b|\\.CURRVAL\\b")
+	// variable matches a variable of a session, whose value an earlier statement has set.
+	variable = regexp.MustCompile(`(?:^|[^@\w` + "`" + `])@[A-Za-z_` + "`" + `]`)
 	// waiting matches what lasts as long as its value sets, or until another session releases a lock.
 	waiting = regexp.MustCompile("(?i)\\b(?:(?:pg_)?sleep(?:_for|_until)?|benchmark|get_lock)[`\"]? *\\(|^ *waitfor\\b")
 )
