@@ -85,6 +85,13 @@ func onward(r archive.Run, ended experiment.Ending) string {
 		enough.Round(time.Minute)+time.Minute)
 }
 
+// unfound returns the error for a run that has found no setting. Its remedy replaces the decision's own, which is about
+// runs.
+func unfound(r archive.Run, d experiment.Decision) error {
+	why, _, _ := strings.Cut(d.Why, "."+verdict.ToDo)
+	return filewise.Errorf(filewise.CodeUsage, onward(r, d.Ending), "run %d has found no setting yet: %s", r.ID, why)
+}
+
 // Of returns the conclusions from a run: above all the best setting. thrown holds the trials whose backups were thrown
 // away.
 func Of(r archive.Run, thrown []filewise.Trial) (*Result, error) {
@@ -101,7 +108,7 @@ func Of(r archive.Run, thrown []filewise.Trial) (*Result, error) {
 		Settings: settings(p, r.Trials)}
 	look, ok := j.First().Result.Last()
 	if !ok || look.Leader < 0 {
-		return nil, filewise.Errorf(filewise.CodeUsage, onward(r, j.Decision.Ending), "run %d has found no setting yet: %s", r.ID, j.Decision.Why)
+		return nil, unfound(r, j.Decision)
 	}
 	best := look.Recommended
 	if best < 0 {

@@ -78,6 +78,10 @@ func TestTooLittleBudget(t *testing.T) {
 		strings.Contains(got, "resume") {
 		t.Errorf("%s; want %s", got, want)
 	}
+	err := unfound(r, experiment.Decision{Ending: experiment.Spent, Why: "no time." + verdict.ToDo + "set --budget 1m or more"})
+	if strings.Count(err.Error()+filewise.RemedyOf(err), "--budget") != 1 || !strings.Contains(err.Error(), "no time") {
+		t.Errorf("it says what to do in two ways: %v; %s", err, filewise.RemedyOf(err))
+	}
 	if r.Trials = nil; !strings.Contains(onward(r, experiment.Spent), "--budget 3m0s") {
 		t.Error(onward(r, experiment.Spent))
 	}
