@@ -427,6 +427,19 @@ func TestFirstWord(t *testing.T) {
 	}
 }
 
+// Constants that are compared alone are false if nothing was found, and listed to be looked at.
+func TestConstantsAlone(t *testing.T) {
+	for rows, want := range map[float64]string{0: "1=0", 50: "1=1"} {
+		x := &taking{drawn: map[string]string{}}
+		shape := filewise.Shape{Pieces: []string{"SELECT a FROM t WHERE ", "=", ""}, Values: []filewise.ValueUse{{Literal: "1"},
+			{Literal: "1", Use: filewise.UseOther}}}
+		text, problem := x.statement(&kind{calls: 10, rows: rows, shapes: []filewise.Shape{shape}}, 0, map[at]link{}, map[string]int{})
+		if text != "SELECT a FROM t WHERE "+want || problem != "" || len(x.Fill) != 1 {
+			t.Errorf("%s, %s: %+v", text, problem, x.Fill)
+		}
+	}
+}
+
 // A statement that reads a session's variable is left out, since it would find nothing.
 func TestVariables(t *testing.T) {
 	for text, want := range map[string]bool{"SELECT a FROM t WHERE b = @x": true, "SELECT `@x`, @`y`": true, "SELECT @@sql_mode, a@b": false,

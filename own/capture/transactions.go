@@ -142,6 +142,8 @@ func (s *statement) column(v filewise.ValueUse) (filewise.TableFacts, filewise.C
 // fixed returns the text in place of a value that is not drawn, or an empty text if the value is drawn.
 func (s *statement) fixed(v filewise.ValueUse) string {
 	switch {
+	case v.Use == filewise.UseOther && v.Text == "" && v.Literal == "1" && s.rows == 0 && strings.HasPrefix(s.Pieces[0], "SELECT"):
+		return "0" // nothing was found: an empty set of an ORM, as in WHERE 1=0
 	case v.Literal != "":
 		return v.Literal
 	case v.Use == filewise.UseLimit:
