@@ -38,7 +38,7 @@ var fixed = map[string]string{"DATE_TRUNC": "'day'", "DATE_PART": "'day'", "EXTR
 	"TO_TSVECTOR": "'simple'", "TO_TSQUERY": "'simple'", "PLAINTO_TSQUERY": "'simple'", "PHRASETO_TSQUERY": "'simple'",
 	"WEBSEARCH_TO_TSQUERY": "'simple'"}
 
-// constant returns a replacement for a value that is a constant of the program and not of a row; else "". A drawn value
+// constant returns a replacement for a value that is a constant of the program and not of a row, otherwise "". A drawn value
 // would break the statement, or make it find nothing.
 func (s *shaper) constant(i int) string {
 	said := ""

@@ -10,7 +10,7 @@ import (
 // longest is the length in bytes at which statements are distinguished. Clients write statements of many megabytes.
 const longest = 64 << 10
 
-// lists matches any number of values one after the other, and commaAlone what separates two of them.
+// lists matches several values in a row, and commaAlone the separator of two values.
 var (
 	lists      = regexp.MustCompile(`\?(?: ?, ?\?)+`)
 	commaAlone = regexp.MustCompile(`^ ?, ?$`)

@@ -28,12 +28,11 @@ type known struct {
 	skeleton []byte
 	values   []place
 	units    []int // the value behind the last one of each mark
-	// Of a list of values: the mark of the last, whether a comma stands behind it, how many of this mark follow each other, and
-	// how long the skeleton is with them.
-	last   byte
-	comma  bool
-	listed int
-	length int
+	// The list of values that is being read:
+	last   byte // the mark of its last value
+	comma  bool // a comma follows the last value
+	listed int  // values with this mark, one after the other
+	length int  // of the skeleton with these values
 }
 
 // place is the position of a value.
@@ -57,7 +56,7 @@ type unit struct {
 
 const noText = -1
 
-// keyed returns what Rules.keyed returns, but remembers divisions.
+// keyed has the results of Rules.keyed, and remembers divisions to avoid dividing similar statements again.
 func (k *known) keyed(text string, arguments []string) (key string, values [][]string) {
 	if k.Transact || k.Upper {
 		return k.Rules.keyed(text, arguments)

@@ -147,8 +147,8 @@ func forbidden(words []string, setup bool) string {
 	return ""
 }
 
-// object returns the kind of what a statement makes, alters or drops, and its place: the first that is
-// named, behind words such as OR REPLACE or DEFINER=….
+// object returns the kind of object that a statement creates, alters or drops, and the position of that word. It is the
+// first kind that is named, after words such as OR REPLACE or DEFINER=….
 func object(words []string) (what string, at int) {
 	for i, w := range words[:min(len(words), 16)] {
 		if i == 1 && w == "FOREIGN" { // a table on another server
@@ -161,8 +161,8 @@ func object(words []string) (what string, at int) {
 	return "", 0
 }
 
-// dotted reports whether a database is named before what a statement makes, alters or drops, of the
-// kind that stands at a place. Elsewhere a dot can stand between a table and its column.
+// dotted reports whether the object that a statement creates, alters or drops is qualified with a database. The word at
+// index at names the object's kind. In other statements a dot can separate a table and its column.
 func dotted(words []string, at int) bool {
 	dot := func(i int) bool {
 		return i < len(words) && words[i][0] != '"' && strings.Contains(words[i], ".") && !number.MatchString(words[i])
@@ -186,9 +186,8 @@ func dotted(words []string, at int) bool {
 
 var number = regexp.MustCompile(`^(\d+\.\d*|\.\d+)(E\d*)?$`)
 
-// misread returns what of a text the lists would not see, or servers read in another way than the
-// scanner. Empty means nothing. Whether a control character ends a comment or a
-// text, or begins one, depends on the product.
+// misread returns a part of a text that the lists would miss, or that servers read differently from the scanner. It
+// returns "" if there is none. Products differ in whether a control character begins or ends a comment or a text.
 func (r Rules) misread(text string) string {
 	if strings.ContainsAny(text, "\x00\x7f") {
 		return "a control character"

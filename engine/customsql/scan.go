@@ -20,7 +20,7 @@ type Rules struct {
 	Each     bool // each use of a parameter has its own number
 	// Guard replaces the lists of refuse.go. If nil, these lists apply.
 	Guard Guard
-	// Adapt turns a statement into what the server is given. If nil, statements are not changed.
+	// Adapt rewrites a statement for the server. If nil, statements are not changed.
 	Adapt func(text string, setup bool) (string, error)
 }
 
@@ -110,7 +110,7 @@ var mayBegin = func() (set [256]bool) {
 	return set
 }()
 
-// special returns the length and kind of what begins at the position; length 0 means plain code.
+// special returns the length and kind of the piece that begins at the position. For plain code the length is 0.
 func (s *scanner) special() (int, pieceKind) {
 	rest := s.text[s.at:]
 	switch c := rest[0]; {

@@ -13,8 +13,8 @@ import (
 // Seen counts what was found in a log. The zero value is ready for use.
 type Seen struct {
 	Lines int
-	// Unknown are records of the database that hold something like a statement in a form that is not known, of which
-	// Example is the first, and Remedy what to do.
+	// Unknown counts the database's records that seem to hold a statement in an unknown form. Example is the first such
+	// record, and Remedy says what to do.
 	Unknown         int
 	Example, Remedy string
 	told            int

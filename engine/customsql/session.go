@@ -16,9 +16,9 @@ type Session struct {
 	args, values []any
 }
 
-// Prepare readies the transactions of the connection's phase: prepare is given each
-// statement, so that mistakes are found before the work; of a rehearsal they are kept for Rehearse. On the first connection try is
-// given the queries of checks too: a trial that is measured first would be lost.
+// Prepare prepares the transactions of the connection's phase. It calls prepare with each statement, so that mistakes are
+// found before the work. In a rehearsal it stores the mistakes for Rehearse. On the first connection it also calls try with
+// the queries of checks, because a mistake found after the measurement would waste the trial.
 func (s *Session) Prepare(r Rules, c *filewise.CustomSQL, of *session.Session, rehearse bool, prepare, try func(*Statement) error) error {
 	for _, name := range of.Phase.Sections {
 		all, err := r.Section(c, name)

@@ -12,10 +12,9 @@ import (
 // listed is the number of values that is assumed for a list if a server does not report the length.
 const listed = 5
 
-// Shape divides a statement from its values: literals, and what a server has put in their
-// place (?, $1, …). columns returns the columns of a table, for rows that are inserted without
-// naming them; the name of database is left out before a table's. What a study must
-// not hold is not supported.
+// Shape separates a statement from its values: literals, or a server's placeholders for them (?, $1, …). columns returns
+// the columns of a table, for inserts that do not name them. The name of the database before a table's name is removed.
+// A statement that a study must not hold is refused as not supported.
 func (r Rules) Shape(text, database string, columns func(table string) ([]string, error)) (filewise.Shape, error) {
 	s, err := r.divided(text, database, columns)
 	if err != nil {
@@ -58,8 +57,8 @@ func (r Rules) shaped(text, database string, columns func(table string) ([]strin
 	return s, err
 }
 
-// Masked returns a statement without its texts and most of its numbers, for servers that report them:
-// variables stand for values that are the same, and ? for the others.
+// Masked returns a statement without its texts and most of its numbers, for servers that report them. Variables replace
+// equal values, and ? replaces the others.
 func (r Rules) Masked(text string) string {
 	var b strings.Builder
 	s, _ := r.divided(text, "", nil) // no columns are read
@@ -83,18 +82,17 @@ type shaper struct {
 	tables  []string
 	into    []string // the columns of rows that are inserted
 	intoOf  string   // their table
-	// transact: the statement is T-SQL, in which INTO and FROM may be left out of INSERT and DELETE, and the case of names
-	// does not count.
+	// transact is set for T-SQL, which allows INSERT without INTO and DELETE without FROM, and ignores the case of names.
 	transact bool
 	upper    bool   // texts hold their numbers, as T-SQL's do
 	opens    []int  // by token: the bracket that it stands in. Nil before the tokens are final
 	closes   []int  // by opening bracket: where it ends
 	lists    bool   // a list of IN holds rows
-	unclear  bool   // a digest has left out values in two places of a row, and not how many in each
-	span     string // what stands for a number in INTERVAL. Empty means a text
+	unclear  bool   // a digest omits values in two places of a row, without their numbers
+	span     string // replacement for a number in INTERVAL; empty: a text
 }
 
-// expand writes out what a digest has left out: (...), and ?, ....
+// expand writes out the parts that a digest abbreviates: (...), and ?, ....
 func (s *shaper) expand() {
 	for i := 0; i < len(s.tokens); i++ {
 		if s.tokens[i].kind != tokenDots {
@@ -128,8 +126,8 @@ func (s *shaper) expand() {
 	}
 }
 
-// shape puts the pieces together. tight: no space stands between a word and a bracket,
-// since MySQL takes COUNT (*) for a function of the user's.
+// shape puts the pieces together. If tight is set, it writes no space between a word and a bracket, because MySQL reads
+// COUNT (*) as a user's function.
 func (s *shaper) shape(tight bool) filewise.Shape {
 	out := filewise.Shape{Tables: s.tables, Into: s.intoOf, Columns: s.into}
 	var b strings.Builder
@@ -152,7 +150,7 @@ func (s *shaper) shape(tight bool) filewise.Shape {
 	return out
 }
 
-// closing returns where a bracket ends.
+// closing returns the index of the bracket that closes an opening one.
 func (s *shaper) closing(open int) int {
 	if s.closes != nil && s.at(open).is("(") {
 		return s.closes[open]
@@ -186,7 +184,7 @@ func (s *shaper) items(from, to int) int {
 	return n
 }
 
-// opening returns the bracket that a place stands in. -1 means none.
+// opening returns the index of the opening bracket around a token, or -1 if the token is not in brackets.
 func (s *shaper) opening(i int) int {
 	if s.opens != nil && i >= 0 && i < len(s.opens) {
 		return s.opens[i]

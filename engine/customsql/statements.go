@@ -73,8 +73,7 @@ func (r Rules) Section(custom *filewise.CustomSQL, name string) ([]Statement, er
 // other connections did.
 var chanceful = []string{"RAND", "UUID", "GUID", "NOW", "CLOCK", "TIME", "DATE(", "SELECT", "CALL"}
 
-// chance reports whether a statement of a section may have other values when it is
-// executed again in the same place of the work.
+// chance reports whether a statement of a section can have other values if the same part of the work is executed again.
 func (r Rules) chance(s Statement, section filewise.CustomSection) bool {
 	drawn := func(at int) bool { return slices.Contains(section.Drawn, section.Params[at]) }
 	code := strings.ToUpper(s.Text)
@@ -118,13 +117,13 @@ type Place struct {
 
 // Site describes where a set-up is executed.
 type Site struct {
-	// Shard is the number of the file, among Shards files that are separate databases. Elsewhere it is 0 of 1.
+	// Shard is the number of the file, among Shards files that are separate databases. If files are not, it is 0 of 1.
 	Shard, Shards int
 	// Spread maps the workload's tables to their places.
 	Spread map[string]Place
 }
 
-// spreadMark stands for a table's place until its statement is known.
+// spreadMark is a placeholder for a table's place until its statement is known.
 const spreadMark = "\x01spread\x02"
 
 // Setup prepares the set-up for a site. It refuses a table of the workload that the set-up does not place, because the
@@ -270,7 +269,7 @@ func (r Rules) divide(of filewise.CustomText, text string, params []string, repl
 	return all, nil
 }
 
-// parameter returns what stands for an argument.
+// parameter returns the placeholder of an argument.
 func (r Rules) parameter(s *Statement, at int) string {
 	if r.Numbered == "" {
 		s.Order = append(s.Order, at)
@@ -283,7 +282,7 @@ func (r Rules) parameter(s *Statement, at int) string {
 	return r.Numbered + strconv.Itoa(n+1)
 }
 
-// Marked returns the text with its place, so that an error about it names its place.
+// Marked returns the text after a comment with its place, so that a server's error names the place.
 func (s Statement) Marked() string {
 	return "/* " + strings.ReplaceAll(s.Place, "*/", "") + " */ " + s.Text
 }
@@ -297,8 +296,8 @@ func (r Rules) Texts(custom *filewise.CustomSQL, site Site) (texts []string, err
 	return texts, err
 }
 
-// Write adds the transactions and checks of a program to the steps of a plan. Transactions of
-// several statements stand between begin, if there is one, and commit.
+// Write adds the transactions and checks of a program to the steps of a plan. It puts transactions of several statements
+// between begin and commit, unless begin is empty.
 func (r Rules) Write(w *script.Writer, on string, p filewise.Program, begin, commit string) {
 	add := func(stage, text string) { w.Rendered(stage, on, "custom", []string{text}, nil) }
 	for _, name := range p.Phases[0].Sections {

@@ -24,7 +24,7 @@ func (s *shaper) dropDatabase(database string) {
 	}
 }
 
-// path reads a name, of a schema or not, and returns where it ends.
+// path reads a name, qualified by a schema or not, and returns the index after it.
 func (s *shaper) path(i int) (name string, end int) {
 	if i >= len(s.tokens) {
 		return "", i
@@ -38,8 +38,8 @@ func (s *shaper) path(i int) (name string, end int) {
 	return name, i + 1
 }
 
-// findTables notes what stands where tables do. A function's FROM gives names that are
-// none, which does no harm.
+// findTables records the names in places of table names. The FROM inside a function gives names of other things, which
+// does no harm.
 func (s *shaper) findTables() {
 	listing, depth, at := false, 0, 0
 	for i := range s.tokens {
@@ -66,7 +66,7 @@ func (s *shaper) findTables() {
 	}
 }
 
-// bare reports whether a table follows what is usually followed by INTO or FROM.
+// bare reports whether a table directly follows INSERT, MERGE or DELETE, without the usual INTO or FROM.
 func (s *shaper) bare(i int) bool {
 	return s.transact && s.tokens[i].is("INSERT", "MERGE", "DELETE") && (s.at(i+1).name() != "" || s.at(i+1).is("TOP"))
 }

@@ -34,7 +34,7 @@ func (t token) is(words ...string) bool {
 	return (t.kind == tokenWord || t.kind == tokenSign) && slices.Contains(words, strings.ToUpper(t.text))
 }
 
-// name returns what it names. If empty, it names nothing.
+// name returns the unquoted name in a token, or "" if the token is not a name.
 func (t token) name() string {
 	switch {
 	case t.kind == tokenName && t.text[0] == '[':
@@ -120,7 +120,7 @@ var (
 	signsDollar = []string{"@>", "<@", "@@", "@?", "&&", "~*", "!~", "!~*"}
 )
 
-// code divides plain code; spaced reports whether space stands before what follows it.
+// code divides plain code into tokens. It is given, and returns, whether a space comes before the next token.
 func (r Rules) code(all []token, text string, spaced bool) ([]token, bool) {
 	for at := 0; at < len(text); {
 		c, n, t := text[at], 1, token{kind: tokenSign, spaced: spaced}

@@ -39,14 +39,14 @@ func (r Rules) Words(text string) []Word {
 	return all
 }
 
-// Token is a word as it stands in a text, or what stands between words.
+// Token is a word as written in a text, or the gap between two words.
 type Token struct {
 	Word
 	Raw string
 	Gap bool
 }
 
-// Tokens returns all of a text, whose Raw together are the text.
+// Tokens divides a text. The Raw fields of all tokens, joined, are the text.
 func (r Rules) Tokens(text string) []Token {
 	var all []Token
 	for _, p := range r.scan(text) {

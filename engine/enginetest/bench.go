@@ -102,8 +102,8 @@ func (b *bench) listing() []string {
 	return all
 }
 
-// leftovers returns what the server's own Cleaner finds, of a target opened for that:
-// the bench's own can be closed, or not open yet.
+// leftovers returns what the server's Cleaner finds. It opens the target for that, because the bench's connection can be
+// closed, or not open yet.
 func (b *bench) leftovers() []string {
 	s, err := b.s.Engine.Open(context.Background(), b.target)
 	fatal(b.t, err)
@@ -229,7 +229,7 @@ func noErrors(t *testing.T, errs []error) {
 	}
 }
 
-// leftAsIs: what is done leaves everything as it was.
+// leftAsIs checks that do changes nothing on the server or the volumes.
 func (b *bench) leftAsIs(what string, do func()) {
 	b.t.Helper()
 	before := b.listing()
@@ -251,8 +251,8 @@ func (b *bench) covers(l filewise.Layout, p filewise.Program) bool {
 	return false
 }
 
-// driven has all connections of the first phase do so many operations each, at the same
-// time and one by one, and settles.
+// driven has each connection of the first phase do the given number of operations one by one, all connections at the same
+// time. Then it settles the database.
 func (b *bench) driven(db *filewise.Database, p filewise.Program, each int64) drive.Result {
 	b.t.Helper()
 	ctx, phase := context.Background(), p.First()

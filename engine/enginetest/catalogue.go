@@ -86,8 +86,8 @@ type CatalogueUse struct {
 	words   []string
 }
 
-// Use finds what a statement refers to. It understands what the engines' SQL has: views after
-// FROM, JOIN, APPLY or EXEC, with aliases, subqueries and functions.
+// Use finds the views and columns that a statement refers to. It understands the parts of SQL that the engines use: views
+// after FROM, JOIN, APPLY or EXEC, with aliases, subqueries and functions.
 func (c Catalogue) Use(sql string) *CatalogueUse {
 	u := &CatalogueUse{Views: map[string][]string{}, aliases: map[string]string{}, named: map[string]bool{}, known: c, words: tokenized(sql)}
 	for i := range u.words {

@@ -48,7 +48,7 @@ func fillByWork(t *testing.T, b *bench) {
 	l.Data.Bytes = min(l.Data.Bytes, b.s.DiskFull/4)
 	db, err := b.server.Build(ctx, l, w.Program())
 	fatal(t, err)
-	// Twice as much as there is room for.
+	// Twice as much as fits.
 	ledger, errs := b.work(ctx, db, w.Program(), nil, 2*b.s.DiskFull/4000/int64(p.Connections))
 	if !slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
 		t.Errorf("%d bytes went into a volume of %d", ledger.Total()*4000, b.s.DiskFull)

@@ -11,8 +11,8 @@ import (
 // later lists the arms of files that are added later.
 var later = []filewise.AddedLater{filewise.LaterUntouched, filewise.LaterNewData, filewise.LaterRebuilt}
 
-// tryAddLater: the arms are refused if they are not offered, and so is an arm
-// that does not exist. That they work is a test of its own.
+// tryAddLater checks that arms are refused if the engine does not offer them, and that an unknown arm always is. Another
+// test checks that the offered arms work.
 func tryAddLater(t *testing.T, b *bench, offered bool) {
 	w := b.workload(params())
 	for _, arm := range append(later[:len(later):len(later)], "sometimes") {
@@ -50,10 +50,9 @@ func testAddedLater(t *testing.T, s Subject) {
 	}
 }
 
-// addedLater: the build has one file of a share of the layout's bytes, which is
-// loaded; then the further files are there, at the paths that the script has
-// listed; what was loaded stays, further work goes on, over a restart or a reset
-// too, and lies where the arm puts it.
+// addedLater checks a build to which files are added. At first it has one file, with a share of the layout's bytes, and
+// is loaded. Then the further files exist at the paths that the script lists. The loaded data stay, work goes on, also
+// after a restart or a reset, and new data lie where the arm puts them.
 func addedLater(t *testing.T, b *bench, arm filewise.AddedLater) {
 	ctx := context.Background()
 	l := b.layout(4)
@@ -159,8 +158,8 @@ func holds(f filewise.File) int64 {
 	return f.Bytes
 }
 
-// spread: after a rebuild, every file holds a part of the data that is like the
-// others'. A third is far more than an empty file of the engine has.
+// spread checks that after a rebuild every file holds a similar share of the data: at least a third of the largest. An
+// empty file of the engine holds far less.
 func spread(t *testing.T, files []filewise.File) {
 	t.Helper()
 	most := int64(0)
@@ -174,7 +173,7 @@ func spread(t *testing.T, files []filewise.File) {
 	}
 }
 
-// addedFilesGrow: what is new lies in the files that were added.
+// addedFilesGrow checks that new data lie in the added files.
 func addedFilesGrow(t *testing.T, first string, before, after []filewise.File) {
 	t.Helper()
 	var grew int64

@@ -13,8 +13,8 @@ import (
 	"filewise/lab/experiment"
 )
 
-// testLoad has so many connections at the same time work a little, as an
-// experiment does. FILEWISE_LOAD names another number than the subject's.
+// testLoad has many connections work a little at the same time, as an experiment does. FILEWISE_LOAD replaces the
+// subject's number of connections.
 func testLoad(t *testing.T, s Subject) {
 	if s.Load == 0 {
 		t.Skip("many connections are NOT tested: the subject asks for none")

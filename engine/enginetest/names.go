@@ -23,8 +23,8 @@ var hostile = []string{
 // harmless are names that every engine must bear.
 const harmless = "Größe of 数据 1"
 
-// testNames: names of volumes, directories and layouts stand for themselves
-// everywhere, or are refused before anything is done.
+// testNames checks that unusual names of volumes, directories and layouts are used literally, or are refused before
+// anything is done.
 func testNames(t *testing.T, s Subject) {
 	b := newBench(t, s)
 	t.Run("Layouts", func(t *testing.T) {
@@ -134,8 +134,7 @@ func (b *bench) sorted() (borne, not []string) {
 	return borne, not
 }
 
-// isRefused: opening or building on such a volume fails before anything is
-// written.
+// isRefused checks that opening or building on a volume with this name fails before anything is written.
 func isRefused(t *testing.T, s Subject, name string) {
 	t.Helper()
 	ctx := context.Background()
@@ -187,8 +186,8 @@ func tryLogApart(t *testing.T, b *bench, offered bool) {
 	}
 }
 
-// tryIndexApart: the indexes lie in files of their own, on the second volume
-// if there is one. What has indexes apart has them together too, to compare.
+// tryIndexApart checks that indexes lie in separate files, on the second volume if there is one. An engine that offers
+// separate files must also offer indexes in the table's files, for comparison.
 func tryIndexApart(t *testing.T, b *bench, offered bool) {
 	for _, indexes := range []string{filewise.IndexesApart, filewise.IndexesTogether} {
 		t.Run(indexes, func(t *testing.T) {

@@ -58,7 +58,7 @@ func Without(rights []string, right string) []string {
 	return slices.DeleteFunc(slices.Clone(rights), func(r string) bool { return r == right })
 }
 
-// RightsOf returns the rights of a command's needs; least: those alone without which it does not work.
+// RightsOf returns the rights that a command needs. If least is set, it leaves out rights that the command works without.
 func RightsOf(needs []filewise.Need, command string, least bool) []string {
 	all := []string{}
 	for _, n := range filewise.NeedsOf(needs, command) {

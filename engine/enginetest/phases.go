@@ -30,9 +30,8 @@ func tryBulk(t *testing.T, b *bench, offered bool) {
 	b.loaded(b.layout(2), 1, 2, w)
 }
 
-// loaded builds a layout and loads it with so many loaders, each batch so many times:
-// what is there already is not loaded again. The check compares checksums with the seed's,
-// so that they are the same whatever the number of loaders.
+// loaded builds a layout and loads it with the given number of loaders. Each batch is loaded several times, and only the
+// first time adds rows. The check compares checksums with those that follow from the seed, for any number of loaders.
 func (b *bench) loaded(l filewise.Layout, loaders, times int, w filewise.Workload) *filewise.Database {
 	b.t.Helper()
 	db := b.build(l, w)
@@ -106,7 +105,7 @@ func tryBackup(t *testing.T, b *bench, offered bool) {
 }
 
 // besides runs the foreground load of a backup until the returned function is called. By then every connection has
-// done something; a failure fails the test.
+// done an operation. An error of the load fails the test.
 func (b *bench) besides(db *filewise.Database, w filewise.Workload) (stop func()) {
 	b.t.Helper()
 	at := w.Program().PhaseOf(workload.FamilyForeground)

@@ -64,8 +64,8 @@ func (after reading) moved(t *testing.T, before reading) []filewise.Delta {
 	return all
 }
 
-// tryWaits: what is offered names under work something that is waited for. Other
-// counters move too, and none falls.
+// tryWaits checks that an offered probe of waits counts at least one wait during work, that other counters rise, and that
+// none falls.
 func tryWaits(t *testing.T, b *bench, offered bool) {
 	// Many connections that commit each row wait for each other's log writes. Few did so for less
 	// than a look sees, on a busy machine whose server lies in memory: 16 for none of 6,872 looks in 30 s.
@@ -77,8 +77,8 @@ func tryWaits(t *testing.T, b *bench, offered bool) {
 	})
 }
 
-// countsWriting: an engine that reports what it writes has counted more under work,
-// and one that reports checkpoints counts them in cycles.
+// countsWriting checks that an engine that reports its writes counted some during work, and that an engine that reports
+// checkpoints counts them in cycles.
 func countsWriting(t *testing.T, db *filewise.Database, now reading, moved []filewise.Delta) bool {
 	all := true
 	for _, p := range db.Probes {
@@ -96,8 +96,8 @@ func countsWriting(t *testing.T, db *filewise.Database, now reading, moved []fil
 	return all
 }
 
-// tryFileIO: what is offered counts for every data file that Observe lists, and
-// moves under work for each, or for one if files are filled one after the other.
+// tryFileIO checks that an offered probe of file I/O has counters for every data file that Observe lists. During work the
+// counters of each file rise, or those of one file if files are filled one after the other.
 func tryFileIO(t *testing.T, b *bench, offered bool) {
 	if !offered {
 		return

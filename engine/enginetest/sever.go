@@ -71,8 +71,8 @@ func connectAll(t *testing.T, db *filewise.Database, n int) {
 	}
 }
 
-// severed works without an end until the connections are severed, after so many
-// more operations. A dead connection can say so when it is closed.
+// severed works until it severs the connections, after the given number of further operations. Closing a dead connection
+// can return an error.
 func (b *bench) severed(db *filewise.Database, p filewise.Program, from filewise.Ledger, after int64) (filewise.Ledger, []error) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

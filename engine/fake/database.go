@@ -88,8 +88,8 @@ func (d *database) Observe(ctx context.Context) ([]filewise.File, error) {
 	return found, d.l.Verify(asked, found, d.worked.Load())
 }
 
-// Settle records the call, and writes what is left. The first settling of a build is its
-// stage settle, later ones are the drain.
+// Settle records the call, and writes the pending changes. A build's first call is its stage settle, and later calls are
+// the drain.
 func (d *database) Settle(ctx context.Context) error {
 	d.e.mu.Lock()
 	d.inTurn = false

@@ -1,8 +1,8 @@
 // Package fake is a deterministic engine with planted truths, for tests of
 // everything above an engine. It runs in virtual time, keeps true accounts of
 // what was committed, and fails if it is instructed to. It is deterministic for
-// one connection; with several, which of them works when is the scheduler's
-// choice, but the accounts are true all the same.
+// one connection. With several connections, the scheduler chooses their order, and the
+// accounts stay true.
 package fake
 
 import (
@@ -48,13 +48,12 @@ type Config struct {
 	// Peculiar is the standard deviation of a lasting effect of each build, on the log scale. All trials on one build
 	// share the effect.
 	Peculiar float64
-	// Disturb returns what the machine does to a trial, on the log scale: drift, steps,
-	// slow runs. It is called once for every build and every reset, in the order in
-	// which they come. Nil means nothing.
+	// Disturb returns the machine's effect on a trial, on the log scale: drift, steps, slow runs. It is called once per
+	// build and per reset, in their order. If nil, there is no effect.
 	Disturb func(filewise.Layout) float64
-	// Turn returns what the machine does to a turn, the work of a build from one settling to the next, on
-	// the log scale: noise, and what the layout of the turn before has left behind (zero value at
-	// the first turn). It is called at the turn's first operations; if nil, nothing.
+	// Turn returns the machine's effect on a turn, on the log scale. A turn is the work of a build from one settling to the
+	// next. The effect is noise, and what the layout of the turn before has left behind (zero value at the first turn).
+	// Turn is called at the turn's first operations. If nil, there is no effect.
 	Turn func(l, before filewise.Layout) float64
 	// Freeze returns how long a layout stalls before operations that begin now. If nil, it never stalls.
 	Freeze func(l filewise.Layout, now time.Time) time.Duration
@@ -68,15 +67,15 @@ type Config struct {
 	Copies bool
 	// Stages holds the virtual time that each stage takes.
 	Stages map[string]time.Duration
-	// Drain returns how long a background writer still writes when the database is brought to rest
-	// after so many operations since it last was, on top of what Stages has; if nil, no time.
+	// Drain returns how long a background writer still writes when the database is brought to rest. It is given the number
+	// of operations since the database last was at rest. The time is added to that in Stages. If nil, it is 0.
 	Drain func(l filewise.Layout, operations int64) time.Duration
-	// LogWait returns how much of its time each operation waits for the log; if nil, nothing is counted.
+	// LogWait returns how long each operation waits for the log. If nil, waits are not counted.
 	LogWait func(filewise.Program) time.Duration
-	// Others is the part of what is changed on the server that others change.
+	// Others is the share of the server's changes that other clients make.
 	Others float64
-	// Unsettled has the server leave something to write after it was brought to rest; if nil, it
-	// leaves nothing.
+	// Unsettled is the error for a server that still has something to write after it was brought to rest. If nil, the
+	// server has written everything.
 	Unsettled error
 	Faults    []Fault
 	Seed      uint64
@@ -208,9 +207,8 @@ func (f *Fault) err(stage, layout string) error {
 	return fmt.Errorf("%s of %s: %w", stage, layout, cause)
 }
 
-// truth returns the throughput of a build: its layout's, drifted, with what is
-// peculiar to the build. It follows from the seed and the build's number alone,
-// and so does the noise of its first trial.
+// truth returns the throughput of a build: that of its layout, with drift and with the effect of this build. It also
+// returns the noise of the build's first trial. Both depend only on the seed and the build's number.
 func (e *Engine) truth(l filewise.Layout, build int) (own, first float64) {
 	own = 1000.0
 	if e.config.Throughput != nil {

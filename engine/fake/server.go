@@ -201,9 +201,8 @@ func (d *database) stored() int64 {
 	return n * d.p.First().OpBytes
 }
 
-// filled returns the files with what each holds: data lie evenly over all files but,
-// if these came later and nothing was rebuilt, the loaded ones, which stay in
-// the first.
+// filled returns the files with the bytes that each holds. Data lie evenly over all files. If files were added later
+// without a rebuild, the data that were loaded before stay in the first file.
 func (d *database) filled(files []filewise.File) []filewise.File {
 	files = slices.Clone(files)
 	even, first := d.stored(), int64(0)

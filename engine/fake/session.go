@@ -95,8 +95,8 @@ type Clock struct {
 // NewClock returns a clock at Epoch.
 func NewClock() *Clock { return &Clock{} }
 
-// InBubble returns the time of a bubble of testing/synctest, in which sleeping during work
-// does no harm, so that it is deterministic for any number of connections.
+// InBubble returns the clock of a testing/synctest bubble. Sleeping during work costs no time there, so the engine is
+// deterministic for any number of connections.
 func InBubble() *Clock { return &Clock{bubble: true} }
 
 // Now returns the virtual time.

@@ -243,7 +243,7 @@ func (d *design) coldTurns() {
 const (
 	// usualStep is the step by which a preallocated file grows if it must.
 	usualStep = 8 * mib
-	// windowed is the space for work that a time limit ends.
+	// windowed is the space in bytes for work that ends by time and not by size.
 	windowed = 16 << 30
 )
 

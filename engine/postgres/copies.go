@@ -22,8 +22,8 @@ func (s *managedServer) copier(i *instance) filewise.Copier {
 	return copier{s, i}
 }
 
-// Keep stores a copy of the build's directories, on which no server is started. A build restored from a dump already
-// has a snapshot, which is shared in its place.
+// Keep stores a copy of the build's directories, and starts no server on the copy. If the build was restored from a dump,
+// later builds use its snapshot, so no copy is made.
 func (c copier) Keep(ctx context.Context) error {
 	i, d := c.instance, c.instance.design
 	if d.program.Restored() {

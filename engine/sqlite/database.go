@@ -59,8 +59,8 @@ func (d *database) each(ctx context.Context, do func(context.Context, int, *file
 	return eg.Wait()
 }
 
-// eachShrunk does what each does. Afterwards keepers free the pages that they have read, of which SQLite keeps 2 MiB
-// per file. Settle's checkpoints do not read pages.
+// eachShrunk calls each, and then has the keepers free the pages that they have read. SQLite would keep 2 MiB of such
+// pages per file. Settle's checkpoints do not read pages.
 func (d *database) eachShrunk(ctx context.Context, do func(context.Context, int, *file) error) error {
 	return d.each(ctx, func(ctx context.Context, i int, f *file) error {
 		if err := do(ctx, i, f); err != nil {

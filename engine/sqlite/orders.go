@@ -16,7 +16,7 @@ import (
 // one after the other.
 func (s *shape) divided() bool { return s.program.Sharding != nil }
 
-// everywhere reports whether a table is whole in every file.
+// everywhere reports whether every file holds the whole table.
 func (s *shape) everywhere(table string) bool {
 	return slices.ContainsFunc(s.program.Tables, func(t filewise.Table) bool { return t.Name == table && t.Replicated })
 }
@@ -86,8 +86,8 @@ func (d *database) filesOfBatch(t filewise.TableData, batch int64) ([]int, error
 	return []int{d.fileOfWarehouse(batch/(t.Batches/warehouses) + 1)}, nil
 }
 
-// queryAll runs a section on the tables of all files as one: views of the
-// same names. Items are the same in every file and stand there once.
+// queryAll runs a section on views that join the tables of all files under the tables' names. Items are the same in every
+// file, so their view reads one file.
 func (d *database) queryAll(ctx context.Context, section string) (_ [][]any, err error) {
 	statements, err := d.sql.Statements(section, vars(d.program, ""))
 	if err != nil {

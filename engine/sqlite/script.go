@@ -118,8 +118,8 @@ func (s *shape) backupSpace(need map[string]int64, shares []int64) {
 	}
 }
 
-// buildSteps returns how file i comes into being. Build executes them, and does what the
-// notes say.
+// buildSteps returns the steps that create file i. Build executes them, and carries out the actions that their notes
+// describe.
 func (s *shape) buildSteps(i int) (script.Steps, error) {
 	l := s.lister(filewise.StageBuild, i)
 	s.listCreate(l, i)

@@ -163,7 +163,7 @@ func (s *shape) place() error {
 	return nil
 }
 
-// shardAt returns file i with so many bytes. end is the ending of its name.
+// shardAt returns file i with the given size in bytes. Its name ends with end.
 func (s *shape) shardAt(i int, bytes int64, end string) (shard, error) {
 	v := s.layout.Data.VolumeOf(i, s.layout.DataVolumes(s.target.Volumes))
 	dir, err := filepath.Abs(v.Dir)

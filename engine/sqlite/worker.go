@@ -144,7 +144,7 @@ func (w *worker) fileOfKey() int {
 	return int((key - 1) % int64(w.d.count))
 }
 
-// appender is a worker whose operations are rows, several of which form a transaction.
+// appender is a worker that inserts a row per operation, and commits several rows in a transaction.
 type appender struct {
 	*worker
 	files []appended // the worker's files, which take transactions in turns

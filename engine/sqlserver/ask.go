@@ -35,7 +35,7 @@ func (e Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewi
 	return questions{s, on, ownSections(text)}, nil
 }
 
-// ownSections parses the sections of package own.
+// ownSections parses SQL of package own into its sections.
 func ownSections(text string) *sqlfile.File {
 	return sqlfile.Must(sqlfile.Parse("own", text, templateFuncs))
 }

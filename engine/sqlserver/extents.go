@@ -16,7 +16,7 @@ const (
 	extentPages   = extent / page
 )
 
-// primary returns the filegroup of the rows at the time of the build.
+// primary returns the filegroup that rows go to, with the free extents of its files directly after the build.
 func (d *design) primary() *fillGroup {
 	files := d.files()
 	var all []int64

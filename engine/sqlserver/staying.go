@@ -58,7 +58,7 @@ func (k *backuper) next() (name string, again bool) {
 	return k.stay.name, again
 }
 
-// leave gives the backuper's name back.
+// leave lets another build of the layout use the name of the backuper's files.
 func (k *backuper) leave() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

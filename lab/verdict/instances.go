@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// between holds the variance between builds of one layout, pooled over arms.
+// between holds the variance between builds of one layout, pooled over all layouts.
 type between struct {
 	variance float64 // NaN if it cannot be estimated
 	inflated float64 // for intervals: larger, to allow for its few degrees of freedom

@@ -37,11 +37,11 @@ func SelfCheck(ctx context.Context, p Patient, report func(filewise.Finding)) er
 // Limits holds the time limits of a whole self-check.
 type Limits struct {
 	One   time.Duration // for one trial on all its layouts
-	Tries time.Duration // no trial begins after it
-	Whole time.Duration // it ends then, whatever the server does
+	Tries time.Duration // since the start; no trial begins later
+	Whole time.Duration // since the start; the self-check ends then, even if the server hangs
 }
 
-// UsualLimits leaves three minutes for cleaning up.
+// UsualLimits holds the limits of the command. They leave three minutes between the last trial's start and the end.
 var UsualLimits = Limits{2 * time.Minute, 12 * time.Minute, 15 * time.Minute}
 
 // SelfCheckAll is SelfCheck with time limits. It continues after failures, removes what trials have left behind, and

@@ -67,7 +67,7 @@ func (n *node) all() []field {
 	return n.fields
 }
 
-// whole returns a checked number.
+// whole returns the node's text as a number. The caller has checked that it is one.
 func (n *node) whole() int64 {
 	v, _ := strconv.ParseInt(n.text, 10, 64)
 	return v

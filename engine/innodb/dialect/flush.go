@@ -28,8 +28,8 @@ func flushByLimitSQL() []string {
 const flushPoll = 5 * time.Millisecond
 
 // FlushByLimit makes the page cleaner write every dirty page, through the doublewrite files. It lowers the limit on
-// dirty pages to zero until there are none, and then restores the settings. The page cleaner wakes once a second: idle
-// is the time until it began. Use it only on managed servers.
+// dirty pages to zero until there are none, and then restores the settings. The page cleaner wakes once a second, and
+// idle returns the time until it began. Use FlushByLimit only on managed servers.
 func FlushByLimit(ctx context.Context, control *sql.DB) (idle time.Duration, err error) {
 	before, err := Variables(ctx, control, filewise.Each(flushLimits, func(f filewise.Fact) string { return f.Name })...)
 	if err != nil {

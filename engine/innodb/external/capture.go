@@ -157,8 +157,9 @@ func parameters(s filewise.Shape) string {
 
 var geometry = regexp.MustCompile(`(?i)From(Text|WKB|GeoJSON)\b`)
 
-// writing reports whether a statement was refused because it writes: ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION. Or the
-// account lacks the right to write: ER_TABLEACCESS_DENIED, ER_COLUMNACCESS_DENIED.
+// writing reports whether an error number means that a statement was refused because it writes. Either the transaction is
+// read-only (ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION), or the account lacks the right (ER_TABLEACCESS_DENIED,
+// ER_COLUMNACCESS_DENIED).
 func writing(n uint16) bool { return n == 1792 || n == 1142 || n == 1143 }
 
 // Table returns facts about a table and its columns. It reads the catalogue, the ends of indexes, and a few rows from
