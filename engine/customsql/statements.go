@@ -296,8 +296,8 @@ func (r Rules) Texts(custom *filewise.CustomSQL, site Site) (texts []string, err
 	return texts, err
 }
 
-// Write adds the transactions and checks of a program to the steps of a plan. It puts transactions of several statements
-// between begin and commit, unless begin is empty.
+// Write adds the transactions and checks of a program to the steps of a plan. A transaction of
+// several statements comes after begin, unless begin is empty, and before commit.
 func (r Rules) Write(w *script.Writer, on string, p filewise.Program, begin, commit string) {
 	add := func(stage, text string) { w.Rendered(stage, on, "custom", []string{text}, nil) }
 	for _, name := range p.Phases[0].Sections {

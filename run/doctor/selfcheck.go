@@ -41,7 +41,8 @@ type Limits struct {
 	Whole time.Duration // since the start; the self-check ends then, even if the server hangs
 }
 
-// UsualLimits holds the limits of the command. They leave three minutes between the last trial's start and the end.
+// UsualLimits holds the limits of the command (doctor --self-check --all). They leave three minutes between
+// the latest start of a trial and the end.
 var UsualLimits = Limits{2 * time.Minute, 12 * time.Minute, 15 * time.Minute}
 
 // SelfCheckAll is SelfCheck with time limits. It continues after failures, removes what trials have left behind, and
