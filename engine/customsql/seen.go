@@ -14,7 +14,7 @@ import (
 type Seen struct {
 	Lines int
 	// Unknown counts the database's records that seem to hold a statement in an unknown form. Example is the first such
-	// record, and Remedy says what to do.
+	// record, and Remedy is an action for the user.
 	Unknown         int
 	Example, Remedy string
 	told            int

@@ -68,7 +68,7 @@ type Config struct {
 	// Stages holds the virtual time that each stage takes.
 	Stages map[string]time.Duration
 	// Drain returns how long a background writer still writes when the database is brought to rest. It is given the number
-	// of operations since the database last was at rest. The time is added to that in Stages. If nil, it is 0.
+	// of operations since the database last was at rest. The time is added to the duration in Stages. If nil, it is 0.
 	Drain func(l filewise.Layout, operations int64) time.Duration
 	// LogWait returns how long each operation waits for the log. If nil, waits are not counted.
 	LogWait func(filewise.Program) time.Duration
@@ -207,7 +207,7 @@ func (f *Fault) err(stage, layout string) error {
 	return fmt.Errorf("%s of %s: %w", stage, layout, cause)
 }
 
-// truth returns the throughput of a build: that of its layout, with drift and with the effect of this build. It also
+// truth returns the throughput of a build: its layout's, with drift and with the effect of this build. It also
 // returns the noise of the build's first trial. Both depend only on the seed and the build's number.
 func (e *Engine) truth(l filewise.Layout, build int) (own, first float64) {
 	own = 1000.0
