@@ -60,7 +60,10 @@ func (w *scan) Program() filewise.Program {
 	queries, discard := scanQueries, int64(1)
 	cache := filewise.CacheAsIs
 	if w.params.Cache != CacheWarm {
-		queries, cache, discard = scanColdQueries, filewise.Cache(w.params.Cache), 0
+		cache, discard = filewise.Cache(w.params.Cache), 0
+		if w.params.Published {
+			queries = scanColdQueries
+		}
 	}
 	for k := 1; k <= queries; k++ {
 		ops := int64(1) // a second execution would not be cold

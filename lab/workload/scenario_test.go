@@ -173,3 +173,17 @@ func TestAsPublishedAtScale(t *testing.T) {
 		t.Error("Scaled")
 	}
 }
+
+// The article measured no joins cold; our own design has them.
+func TestColdScansJoin(t *testing.T) {
+	for published, want := range map[bool]int{false: scanQueries, true: scanColdQueries} {
+		p := Params{Rows: fragBatchRows, Cache: string(filewise.CacheStorageCold), Data: DataOrdered, Repeat: 1, Published: published}
+		w, err := NewScan(p, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if phases := w.Program().Phases; len(phases) != want {
+			t.Errorf("published %t: %d queries", published, len(phases))
+		}
+	}
+}
