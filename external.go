@@ -137,8 +137,14 @@ type Need struct {
 	// Without names.
 	Parts    []string `json:"parts,omitempty"`
 	Without  string   `json:"without,omitempty"`
-	Versions string   `json:"versions,omitempty"` // versions that have the right. Empty means all
+	Versions string   `json:"versions,omitempty"` // releases that have the right, in words. Empty means all
+	// From and Until are the first and the last major version that have the right. If 0, there is no such bound.
+	From  int `json:"from,omitempty"`
+	Until int `json:"until,omitempty"`
 }
+
+// On reports whether a major version has the right.
+func (n Need) On(version int) bool { return version >= n.From && (n.Until == 0 || version <= n.Until) }
 
 // Grants returns the statements that grant the needed rights, each once.
 func Grants(needs []Need) (all []string) {

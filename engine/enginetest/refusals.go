@@ -21,24 +21,35 @@ type Refusal struct {
 }
 
 // ReadRefusals reads the table of documented refusals by kind of statement. A kind is followed by the vendor's page,
-// and by its refusals, a line each.
+// and by its refusals, a line each. Each number has one source, a page of the vendor's, or is listed as unread.
 func ReadRefusals(t testing.TB, path string) map[string][]Refusal {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, kind := map[string][]Refusal{}, ""
+	all, kind, sourced := map[string][]Refusal{}, "", map[string]bool{}
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimRight(line, "\n")
 		refusal, of := strings.CutPrefix(line, "  ")
 		switch {
 		case strings.HasPrefix(line, "#"):
+		case strings.HasPrefix(line, "source ") || strings.HasPrefix(line, "unread:"):
+			page, numbers, _ := strings.Cut(line, ": ")
+			if strings.HasPrefix(page, "source ") && !strings.Contains(page, ".com/") {
+				t.Fatalf("%s: %s names no page of the vendor", path, line)
+			}
+			for _, n := range strings.Fields(numbers) {
+				if sourced[n] {
+					t.Errorf("%s: %s has two sources", path, n)
+				}
+				sourced[n] = true
+			}
 		case of:
 			number, words, _ := strings.Cut(refusal, " ")
 			x := Refusal{}
-			if x.Number, err = strconv.Atoi(number); err != nil || kind == "" {
-				t.Fatalf("%s: %s", path, line)
+			if x.Number, err = strconv.Atoi(number); err != nil || kind == "" || !sourced[number] {
+				t.Fatalf("%s: %s: no number, no kind, or no source", path, line)
 			}
 			x.Text, x.Always = strings.CutPrefix(words, "always ")
 			all[kind] = append(all[kind], x)

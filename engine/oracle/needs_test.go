@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -220,6 +221,13 @@ func TestNeeds(t *testing.T) {
 			if _, err := try(enginetest.Without(least, right)); err == nil && right != "CREATE SESSION" { // without which no one gets so far
 				t.Errorf("%s works without %s", command, right)
 			}
+		}
+	}
+	for _, n := range needs() { // on every version that is not refused
+		view, reads := strings.CutPrefix(n.Right, "SELECT ON SYS.")
+		since, _, _ := strings.Cut(known["sys."+strings.ToLower(view)].Since, ".")
+		if major, err := strconv.Atoi(since); reads && (err != nil || major > max(n.From, oldest[0])) {
+			t.Errorf("%s is there since %q, not on all versions", n.Right, since)
 		}
 	}
 	enginetest.NeedsDocumented(t, "../../docs/engine-oracle.md", "oracle", needs())

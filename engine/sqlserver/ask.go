@@ -88,7 +88,7 @@ func (a questions) Waits(ctx context.Context) (all []filewise.Counter, err error
 
 func (a questions) Remedy(err error) string {
 	if denied(err) {
-		return grantTo(grantView, a.server.identity.login)
+		return a.server.identity.grantSeeing()
 	}
 	return ""
 }

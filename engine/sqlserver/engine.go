@@ -51,9 +51,13 @@ func (Engine) Describe() filewise.Description {
 
 const (
 	grantCreate = "GRANT CREATE ANY DATABASE TO [filewise];"
-	grantView   = "GRANT VIEW SERVER STATE TO [filewise]; -- free space, other sessions, I/O per file; without it these are not reported; " +
-		"from 2022 on VIEW SERVER PERFORMANCE STATE is enough"
-	grantOnline = "GRANT ALTER ANY DATABASE TO [filewise]; -- for --cache buffer-cold and --measure lifecycle only: the owner of a database " +
+	grantView   = "GRANT VIEW SERVER STATE TO [filewise]; -- 2016 to 2019: " + forView
+	forView     = "free space, other sessions, I/O per file; without it these are not reported"
+	grantEither = "GRANT VIEW SERVER STATE TO [filewise]; -- from 2022 on VIEW SERVER PERFORMANCE STATE is enough: " + forView
+	// From 2022 on VIEW SERVER STATE implies both.
+	grantPerformance = "GRANT VIEW SERVER PERFORMANCE STATE TO [filewise]; -- from 2022 on: " + forView
+	grantSecurity    = "GRANT VIEW SERVER SECURITY STATE TO [filewise]; -- from 2022 on: whether data files are written full of zeros"
+	grantOnline      = "GRANT ALTER ANY DATABASE TO [filewise]; -- for --cache buffer-cold and --measure lifecycle only: the owner of a database " +
 		"may set it offline, and not online again"
 	grantBackup = "USE [your database]; CREATE USER [filewise] FOR LOGIN [filewise]; ALTER ROLE db_backupoperator ADD MEMBER " +
 		"[filewise]; -- for backups of it only"
@@ -63,22 +67,35 @@ const (
 
 // The rights in needs.
 const (
-	mayCreate = "CREATE ANY DATABASE"
-	mayView   = "VIEW SERVER STATE"
-	mayOnline = "ALTER ANY DATABASE"
-	mayBackUp = "db_backupoperator in your database"
-	mayRead   = "VIEW DEFINITION, VIEW DATABASE STATE and db_datareader in your database"
+	mayCreate      = "CREATE ANY DATABASE"
+	mayView        = "VIEW SERVER STATE"
+	mayPerformance = "VIEW SERVER PERFORMANCE STATE"
+	maySecurity    = "VIEW SERVER SECURITY STATE"
+	mayOnline      = "ALTER ANY DATABASE"
+	mayBackUp      = "db_backupoperator in your database"
+	mayRead        = "VIEW DEFINITION, VIEW DATABASE STATE and db_datareader in your database"
 )
+
+// divided is the first version with a right of its own for the state of performance, and for that of security.
+const divided = 16 // 2022
+
+// viewers lists the commands that look at the server's state.
+var viewers = []string{"doctor", "run", "run scan --cache buffer-cold", "run --measure lifecycle", "run custom --from", "backup", "inspect",
+	"capture"}
+
+// viewless is what viewers lack if they may not.
+const viewless = "free space, others' sessions (--abort-if), I/O per file and waits; most of inspect; what the plan cache counts"
 
 // needs lists rights for SQL Server 2016 and later. The account that creates a database owns it, which is all it needs
 // within the database.
 var needs = []filewise.Need{
 	{Right: mayCreate, Grant: grantCreate, Parts: []string{"backup"}, Without: "no backup is restored and compared",
 		Commands: []string{"run", "run scan --cache buffer-cold", "run --measure lifecycle", "run custom --from"}},
-	{Right: mayView, Grant: grantView, Versions: "2016 to 2019; from 2022 on VIEW SERVER PERFORMANCE STATE is enough",
-		Parts: []string{"doctor", "run", "run scan --cache buffer-cold", "run --measure lifecycle", "run custom --from", "backup", "inspect",
-			"capture"},
-		Without: "free space, others' sessions (--abort-if), I/O per file and waits; most of inspect; what the plan cache counts"},
+	{Right: mayView, Grant: grantView, Versions: "2016 to 2019", Until: divided - 1, Parts: viewers, Without: viewless},
+	{Right: mayPerformance, Grant: grantPerformance, Versions: "from 2022 on", From: divided, Parts: viewers, Without: viewless},
+	{Right: maySecurity, Grant: grantSecurity, Versions: "from 2022 on", From: divided,
+		Parts:   []string{"doctor", "run", "run scan --cache buffer-cold", "run --measure lifecycle", "run custom --from"},
+		Without: "whether instant file initialization is on"},
 	{Right: mayOnline, Grant: grantOnline, Commands: []string{"run scan --cache buffer-cold", "run --measure lifecycle"},
 		Parts: []string{"clean"}, Without: "a database that is offline stays; clean names the statement that brings it back"},
 	{Right: mayBackUp, Grant: grantBackup, Commands: []string{"backup"}},

@@ -63,11 +63,12 @@ func (e *examination) versionAndEdition() {
 }
 
 func (e *examination) rights() {
-	may, login := e.server.may, e.server.identity.login
+	may, login, version := e.server.may, e.server.identity.login, e.server.identity.version
+	seeing, _ := version.viewRight()
 	e.Rights("rights", login, "has what is needed", []external.Right{
 		{Check: "rights to create databases", Name: mayCreate, Has: may.create, Grant: grantTo(grantCreate, login),
 			Lacks: "may not create databases"},
-		{Check: "rights to see the server's state", Name: mayView, Has: may.view, Grant: grantTo(grantView, login), Optional: true,
+		{Check: "rights to see the server's state", Name: seeing, Has: may.view, Grant: e.server.identity.grantSeeing(), Optional: true,
 			Lacks: "does not see other sessions, free space, and I/O per file: --abort-if cannot work"},
 		{Check: "rights to empty the buffer pool", Name: mayOnline, Has: e.server.may.online, Grant: grantTo(grantOnline, login),
 			Optional: !cools(e.Demand.Program), Part: true,
@@ -124,8 +125,11 @@ func (e *examination) instant(ctx context.Context) {
 	case !i.version.atLeast(13, 4001): // 2016 SP1
 		e.Note(check, "", "SQL Server 2016 reports it from Service Pack 1 on")
 		return
-	case !e.server.may.view:
-		e.Note(check, grantTo(grantView, i.login), "the account may not look")
+	case i.version.major >= divided && !e.server.may.security:
+		e.Note(check, grantTo(grantSecurity, i.login), "the account may not look")
+		return
+	case i.version.major < divided && !e.server.may.view:
+		e.Note(check, i.grantSeeing(), "the account may not look")
 		return
 	}
 	r, err := ask(ctx, e.server.control, "instant-initialization", nil)

@@ -178,7 +178,7 @@ var mendings = []struct {
 	{errNoDirectory, filewise.CodePreflight, reachable},
 	{errNoFile, filewise.CodePreflight, reachable},
 	{errNoDevice, filewise.CodeTrials, reachable},
-	{errDeniedState, filewise.CodePreflight, grantView},
+	{errDeniedState, filewise.CodePreflight, grantEither},
 }
 
 var oldTLS = regexp.MustCompile(`protocol version|insecure algorithm|smaller than|handshake failure`)

@@ -170,6 +170,7 @@ func (i identity) sameHost() bool {
 // permissions holds the account's permissions.
 type permissions struct {
 	create, view bool
+	security     bool // sees the services of the server
 	online       bool // can bring an offline database online, which its owner alone cannot (error 5011)
 }
 
@@ -182,5 +183,21 @@ func readPermissions(ctx context.Context, on *sql.DB) (permissions, error) {
 		create: r.Yes("create_any") || r.Yes("alter_any") || r.Yes("create_in_master"),
 		online: r.Yes("alter_any"),
 		view:   r.Yes("view_state") || r.Yes("view_performance"),
+		// Releases that do not know the name give it to nobody.
+		security: r.Yes("view_state") || r.Yes("view_security"),
 	}, nil
+}
+
+// viewRight returns the right to see the server's state, and the statement that grants it.
+func (v version) viewRight() (right, grant string) {
+	if v.major >= divided {
+		return mayPerformance, grantPerformance
+	}
+	return mayView, grantView
+}
+
+// grantSeeing returns the statement that lets the account see the server's state.
+func (i identity) grantSeeing() string {
+	_, grant := i.version.viewRight()
+	return grantTo(grant, i.login)
 }

@@ -137,7 +137,7 @@ func TestInspectWithoutRights(t *testing.T) {
 		i := inspectedBy(t, all)
 		lacking := slices.DeleteFunc(i.Gaps, func(g filewise.Gap) bool { return strings.HasPrefix(g.Question, "files of hidden") })
 		if len(lacking) != 1 || !strings.Contains(lacking[0].Why, "permission was denied") ||
-			!strings.Contains(lacking[0].Remedy, "GRANT VIEW SERVER STATE TO [filewise]") {
+			!strings.Contains(lacking[0].Remedy, "GRANT VIEW SERVER PERFORMANCE STATE TO [filewise]") {
 			t.Errorf("without %s: %+v", section, i.Gaps)
 		}
 		if section != "inspect-files" && len(i.Groups) != 3 || section != "inspect-waits" && len(i.Waits) != 2 {

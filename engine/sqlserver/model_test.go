@@ -32,6 +32,7 @@ type model struct {
 	view, create  bool
 	alterAny      bool // ALTER ANY DATABASE, which the documented account lacks
 	performance   bool // VIEW SERVER PERFORMANCE STATE, of 2022 on
+	security      bool // VIEW SERVER SECURITY STATE, of 2022 on
 	noInstant     bool
 	modelPages    int
 	slow          time.Duration // a row takes
@@ -225,12 +226,18 @@ type asked struct {
 
 func (a *asked) database() *modelDatabase { return a.databases[a.q.Session.Login.Database] }
 
-// denied answers as the server does to an account without VIEW SERVER STATE.
-func (a *asked) denied(r *Reply) bool {
-	if !a.view {
-		r.Error(errDeniedState, 14, "VIEW SERVER STATE permission was denied on object 'server', database 'master'.")
+// denied answers as the server does to an account without VIEW SERVER STATE, or from 2022 on VIEW SERVER PERFORMANCE STATE.
+func (a *asked) denied(r *Reply) bool { return a.lacks(r, a.performance, "PERFORMANCE ") }
+
+func (a *asked) lacks(r *Reply, part bool, kind string) bool {
+	if a.view || part && a.version >= "16" {
+		return false
 	}
-	return !a.view
+	if a.version < "16" {
+		kind = ""
+	}
+	r.Error(errDeniedState, 14, "VIEW SERVER "+kind+"STATE permission was denied on object 'server', database 'master'.")
+	return true
 }
 
 const identPattern = `\[((?:[^\]]|\]\])*)\]`
@@ -297,6 +304,9 @@ func init() {
 		return nil
 	})
 	add(`instant_file_initialization_enabled`, func(a *asked, r *Reply) error {
+		if a.lacks(r, a.security, "SECURITY ") {
+			return nil
+		}
 		r.Result(str("enabled")).Row(map[bool]string{true: "N", false: "Y"}[a.noInstant])
 		return nil
 	})
@@ -413,8 +423,8 @@ func modelIdentity(a *asked, r *Reply) error {
 }
 
 func modelRights(a *asked, r *Reply) error {
-	r.Result(num("create_any"), num("alter_any"), num("create_in_master"), num("view_state"), num("view_performance")).
-		Row(a.create, a.alterAny, false, a.view, a.performance)
+	r.Result(num("create_any"), num("alter_any"), num("create_in_master"), num("view_state"), num("view_performance"), num("view_security")).
+		Row(a.create, a.alterAny, false, a.view, a.performance, a.security)
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"filewise"
 	"filewise/engine/enginetest"
+	"filewise/internal/longtest"
 	"filewise/internal/mark"
 	"filewise/own/capture"
 	"filewise/own/inspect"
@@ -20,15 +21,19 @@ import (
 // ownRows are views that show every login what is its own, and the rest with VIEW SERVER STATE.
 var ownRows = []string{"sys.dm_exec_sessions", "sys.dm_exec_requests", "sys.dm_exec_session_wait_stats"}
 
-// viewing has of batches, without names and texts, whether they take VIEW SERVER STATE. A test of its own fills it.
+// viewing has of batches, without names and texts, which rights to see the server's state they take from 2022 on. A test of
+// its own fills it.
 var (
 	viewingMu sync.Mutex
-	viewing   = map[string]bool{}
+	viewing   = map[string][]string{}
 	buildName = regexp.MustCompile(`filewise_[a-z0-9]{18}`)
 )
 
-// rightsOf returns the rights that a batch takes.
-func rightsOf(known enginetest.Catalogue, q Request) (all []string) {
+// secured are views that take VIEW SERVER SECURITY STATE from 2022 on; the others take VIEW SERVER PERFORMANCE STATE.
+var secured = []string{"sys.dm_server_services"}
+
+// rightsOf returns the rights that a batch takes on a version.
+func rightsOf(known enginetest.Catalogue, q Request, major int) (all []string) {
 	for _, s := range statements(q.SQL) {
 		switch s.kind {
 		case "CREATE DATABASE", "RESTORE DATABASE", "RESTORE HEADER":
@@ -45,13 +50,20 @@ func rightsOf(known enginetest.Catalogue, q Request) (all []string) {
 	views, seen := viewing[key]
 	if !seen {
 		for view := range known.Use(q.SQL).Views {
-			views = views || known[view].Permission == mayView && !slices.Contains(ownRows, view)
+			switch {
+			case known[view].Permission != mayView || slices.Contains(ownRows, view):
+			case slices.Contains(secured, view):
+				views = append(views, maySecurity)
+			default:
+				views = append(views, mayPerformance)
+			}
 		}
 		viewing[key] = views
 	}
-	if views {
-		all = append(all, mayView)
+	if len(views) > 0 && major < divided {
+		views = []string{mayView}
 	}
+	all = append(all, views...)
 	if in := q.Session.Login.Database; in != "master" && in != "" && !mark.IsName(in) {
 		all = append(all, mayRead)
 	}
@@ -69,18 +81,22 @@ func catalogued(t *testing.T) enginetest.Catalogue {
 
 var viewsKnown enginetest.Catalogue
 
-// strict has a model grant exactly some rights. Nil means all. It returns what is taken, and what was refused.
-func strict(t *testing.T, m *model, granted []string) (taken map[string]bool, refused *[]string) {
+// strict has a model of a version grant exactly some rights. Nil means all. It returns what is taken, and what was refused.
+func strict(t *testing.T, m *model, version string, granted []string) (taken map[string]bool, refused *[]string) {
 	t.Helper()
 	has := func(right string) bool { return granted == nil || slices.Contains(granted, right) }
-	m.create, m.view, m.alterAny = has(mayCreate), has(mayView), has(mayOnline)
+	v, err := parseVersion(version)
+	ok(t, err)
+	m.version, m.create, m.alterAny = version, has(mayCreate), has(mayOnline)
+	m.view, m.performance, m.security = v.major < divided && has(mayView), has(mayPerformance), has(maySecurity)
 	known := catalogued(t)
 	taken, refused = map[string]bool{}, &[]string{}
-	numbers := map[string]int32{mayCreate: errDenied, mayView: errDeniedState, mayOnline: 5011, mayBackUp: errDenied, mayRead: errNoAccess}
+	numbers := map[string]int32{mayCreate: errDenied, mayView: errDeniedState, mayPerformance: errDeniedState,
+		maySecurity: errDeniedState, mayOnline: 5011, mayBackUp: errDenied, mayRead: errNoAccess}
 	m.exact = func(q Request) int32 {
 		viewingMu.Lock()
 		defer viewingMu.Unlock()
-		for _, right := range rightsOf(known, q) {
+		for _, right := range rightsOf(known, q, v.major) {
 			if taken[right] = true; !has(right) {
 				*refused = append(*refused, right+" for "+short(q.SQL))
 				return numbers[right]
@@ -104,13 +120,17 @@ func looked(t *testing.T, lab *lab) (*externalServer, error) {
 	return s, err
 }
 
-// TestNeeds: the matrix of rights has what the statements of each command take and nothing else; with exactly these
+// TestNeeds: the matrix of rights of each version has what the statements of each command take and nothing else; with exactly these
 // nothing is refused, and with those alone that it cannot do without, each command works or a part of it is absent.
 func TestNeeds(t *testing.T) {
+	versions, version := []string{"15.0.2000.5", "16.0.4085.2"}, ""
+	if longtest.Wanted() {
+		versions = append(versions, "13.0.5026.0", "14.0.1000.169", "17.0.1000.7")
+	}
 	ran := func(l life) func(*testing.T, []string) (map[string]bool, []string, error) {
 		return func(t *testing.T, granted []string) (map[string]bool, []string, error) {
 			lab := l.start(t)
-			taken, refused := strict(t, lab.model, granted)
+			taken, refused := strict(t, lab.model, version, granted)
 			s, err := looked(t, lab)
 			if err != nil {
 				return taken, *refused, err
@@ -143,7 +163,7 @@ func TestNeeds(t *testing.T) {
 	commands := map[string]func(*testing.T, []string) (map[string]bool, []string, error){
 		"doctor": func(t *testing.T, granted []string) (map[string]bool, []string, error) {
 			lab := newLab(t, nil)
-			taken, refused := strict(t, lab.model, granted)
+			taken, refused := strict(t, lab.model, version, granted)
 			s, err := looked(t, lab)
 			if err == nil {
 				err = s.Close()
@@ -158,7 +178,7 @@ func TestNeeds(t *testing.T) {
 					d.state, d.objects, d.properties["filewise"] = state, 5, enginetest.DeadMark(t, name, false)
 				})
 			}
-			taken, refused := strict(t, lab.model, granted)
+			taken, refused := strict(t, lab.model, version, granted)
 			told := clean(t, lab)
 			var err error
 			if left := lab.names(); len(left) > 0 && !strings.Contains(told, "ALTER DATABASE ["+left[0]+"] SET ONLINE") {
@@ -168,7 +188,7 @@ func TestNeeds(t *testing.T) {
 		},
 		"backup": func(t *testing.T, granted []string) (map[string]bool, []string, error) {
 			o := newOwnLab(t, nil)
-			taken, refused := strict(t, o.model, granted)
+			taken, refused := strict(t, o.model, version, granted)
 			s, err := Engine{}.Open(t.Context(), o.target)
 			if err != nil {
 				return taken, *refused, err
@@ -188,15 +208,15 @@ func TestNeeds(t *testing.T) {
 		},
 		"inspect": func(t *testing.T, granted []string) (map[string]bool, []string, error) {
 			lab := newLab(t, func(m *model) { inspectedServer().answer(t, m) })
-			taken, refused := strict(t, lab.model, granted)
+			taken, refused := strict(t, lab.model, version, granted)
 			_, err := inspect.Facts(t.Context(), Engine{}, lab.target)
 			return taken, *refused, err
 		},
 		"capture": func(t *testing.T, granted []string) (map[string]bool, []string, error) {
 			s := newShop(t)
 			s.texts = map[string]int{"UPDATE orders SET status = N'done' WHERE id = 17": 50}
-			taken, refused := strict(t, s.lab.model, granted)
-			s.storing = granted != nil && !slices.Contains(granted, mayView) // then the Query Store counts
+			taken, refused := strict(t, s.lab.model, version, granted)
+			s.storing = granted != nil && !slices.Contains(granted, mayView) && !slices.Contains(granted, mayPerformance) // then the Query Store counts
 			w, err := capturing(t).Watch(t.Context(), s.lab.target, "shop")
 			if err == nil {
 				_, err = capture.Take(t.Context(), capturing(t), w, capture.Options{Values: true, Engine: "sqlserver", Database: "shop"})
@@ -206,7 +226,7 @@ func TestNeeds(t *testing.T) {
 		},
 		"apply": func(t *testing.T, granted []string) (taken map[string]bool, all []string, err error) {
 			var refused *[]string
-			_, err = migrate(t, applied(), func(lab *lab, _ *filewise.Wish) { taken, refused = strict(t, lab.model, granted) })
+			_, err = migrate(t, applied(), func(lab *lab, _ *filewise.Wish) { taken, refused = strict(t, lab.model, version, granted) })
 			return taken, *refused, err
 		},
 	}
@@ -217,23 +237,28 @@ func TestNeeds(t *testing.T) {
 			commands[command] = ran(l)
 		}
 	}
-	for command, do := range commands {
-		taken, _, err := do(t, nil)
-		if err != nil {
-			t.Errorf("%s: %v", command, err)
-		}
-		enginetest.SameNeeds(t, needs, command, taken)
-		_, refused, err := do(t, enginetest.RightsOf(needs, command, false))
-		if err != nil || len(refused) > 0 {
-			t.Errorf("%s with exactly its rights: %v, refused %q", command, err, refused)
-		}
-		least := enginetest.RightsOf(needs, command, true)
-		if _, refused, err = do(t, least); err != nil {
-			t.Errorf("%s with the least rights: %v, refused %q", command, err, refused)
-		}
-		for _, right := range least {
-			if _, _, err := do(t, enginetest.Without(least, right)); err == nil {
-				t.Errorf("%s works without %s", command, right)
+	for _, version = range versions {
+		v, err := parseVersion(version)
+		ok(t, err)
+		on := slices.DeleteFunc(slices.Clone(needs), func(n filewise.Need) bool { return !n.On(v.major) })
+		for command, do := range commands {
+			taken, _, err := do(t, nil)
+			if err != nil {
+				t.Errorf("%s: %s: %v", version, command, err)
+			}
+			enginetest.SameNeeds(t, on, command, taken)
+			_, refused, err := do(t, enginetest.RightsOf(on, command, false))
+			if err != nil || len(refused) > 0 {
+				t.Errorf("%s: %s with exactly its rights: %v, refused %q", version, command, err, refused)
+			}
+			least := enginetest.RightsOf(on, command, true)
+			if _, refused, err = do(t, least); err != nil {
+				t.Errorf("%s: %s with the least rights: %v, refused %q", version, command, err, refused)
+			}
+			for _, right := range least {
+				if _, _, err := do(t, enginetest.Without(least, right)); err == nil {
+					t.Errorf("%s: %s works without %s", version, command, right)
+				}
 			}
 		}
 	}

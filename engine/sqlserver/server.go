@@ -103,9 +103,9 @@ func (s *externalServer) Offers() map[filewise.Capability]error {
 		filewise.CanReset:   unsupported("", "the files of an existing SQL Server are not copied behind its back"),
 		filewise.CanTemp:    unsupported("filewise plan temp --target URL --sql prints the change for the owner", asItIs),
 	})
-	if !s.may.view {
-		all[filewise.CanFileIO] = unsupported(grantView, "the account may not see sys.dm_io_virtual_file_stats")
-		all[filewise.CanWaits] = unsupported(grantView, "the account may not see sys.dm_exec_session_wait_stats")
+	if _, grant := s.identity.version.viewRight(); !s.may.view {
+		all[filewise.CanFileIO] = unsupported(grant, "the account may not see sys.dm_io_virtual_file_stats")
+		all[filewise.CanWaits] = unsupported(grant, "the account may not see sys.dm_exec_session_wait_stats")
 	}
 	return all
 }

@@ -43,7 +43,7 @@ func (e *examination) placeOf(check string, dir serverDir, need int64, mounts ma
 		e.Note(check, "look there yourself", "%s needed; %s has %s free, and %s may be a mount point with separate space",
 			humanize.IBytes(uint64(need)), mount, humanize.IBytes(uint64(free)), dir)
 	case !ok && denied(failed):
-		e.Note(check, grantTo(grantView, e.server.identity.login), "%s needed; the account may not look: %v", humanize.IBytes(uint64(need)),
+		e.Note(check, e.server.identity.grantSeeing(), "%s needed; the account may not look: %v", humanize.IBytes(uint64(need)),
 			e.server.login.explain(failed))
 	case !ok && failed != nil:
 		e.Note(check, "", "%s needed; the free space cannot be looked at: %v", humanize.IBytes(uint64(need)), e.server.login.explain(failed))

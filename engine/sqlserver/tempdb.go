@@ -159,7 +159,7 @@ func (e *examination) contention(cpus int64) {
 	n, least := int64(e.Demand.Program.Connections()), perCore*cpus
 	switch {
 	case cpus == 0:
-		e.Note(check, grantTo(grantView, e.server.identity.login), "%d connections work; how many processors there are, the account may not see",
+		e.Note(check, e.server.identity.grantSeeing(), "%d connections work; how many processors there are, the account may not see",
 			n)
 	case n < least:
 		e.Warn(check, fmt.Sprintf("use --connections %d", least),
