@@ -126,6 +126,13 @@ type Observer interface {
 	Observe(context.Context) ([]File, error)
 }
 
+// Planner is an Observer that reports how the server carries out queries.
+type Planner interface {
+	// ParallelWorkers returns the number of processes that the server plans for the query of a phase next to the session's own.
+	// The phase executes one statement without arguments.
+	ParallelWorkers(ctx context.Context, phase int) (int, error)
+}
+
 // Connector opens the connections of a workload.
 type Connector interface {
 	// Connect opens the connection of worker number worker for the phase with this number.
@@ -253,6 +260,8 @@ type Description struct {
 	Usual      map[string]Usual `json:"usual,omitempty"`
 	UsualThere map[string]Usual `json:"usual_there,omitempty"`
 
+	// NoKinds holds, by kind of layout that users of this product look for and Filewise does not offer here, the reason.
+	NoKinds map[Kind]string `json:"-"`
 	// CopiedKinds lists the kinds of layout whose builds on a managed server are loaded once and then copied (Copier).
 	CopiedKinds []Kind `json:"-"`
 	// CopiedAlone lists the kinds whose builds are copied only if a dump fills them and a build's data files lie on one

@@ -84,6 +84,11 @@ const (
 	MemoryTotal       = "total"
 	UnitSummed        = "B·s"
 	UnitLooked        = "s looked at"
+	// ProbePlan describes the server's plan of a query. It has ParallelWorkers, in UnitPlanned: the processes that the server
+	// plans for the query next to the session's own. 0 means that the plan is not parallel.
+	ProbePlan       = "plan"
+	ParallelWorkers = "parallel workers"
+	UnitPlanned     = "planned"
 	// ProbeDriver, followed by a driver's name, has in "s" the offset of the driver's clock from the server's, and the
 	// delay of its load's start.
 	ProbeDriver = "driver "

@@ -21,10 +21,13 @@ var oldest = [2]int{12, 2}
 // Describe describes what the engine is.
 func (Engine) Describe() filewise.Description {
 	return filewise.Description{
-		Page:     8192,
-		Mode:     filewise.External,
-		Files:    "datafiles of a smallfile tablespace, or the one datafile of a bigfile tablespace",
-		Kinds:    []filewise.Kind{filewise.KindSmallfile, filewise.KindBigfile},
+		Page:  8192,
+		Mode:  filewise.External,
+		Files: "datafiles of a smallfile tablespace, or the one datafile of a bigfile tablespace",
+		Kinds: []filewise.Kind{filewise.KindSmallfile, filewise.KindBigfile},
+		NoKinds: map[filewise.Kind]string{filewise.KindPartitions: "on Oracle a partition is a segment of a tablespace, whose files it shares " +
+			"with all else there: --files sets their number, and partitions change plans instead; some editions want a licence for them. A " +
+			"set-up of your own can make them (PARTITION BY HASH … PARTITIONS n)"},
 		RowBytes: 600,
 		Budget:   10 * time.Minute,
 		UsualThere: map[string]filewise.Usual{

@@ -3,8 +3,11 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"filewise"
+	"filewise/engine/internal/session"
 	"filewise/engine/postgres/internal/client"
 )
 
@@ -125,4 +128,29 @@ func (s *externalServer) Activity(ctx context.Context) ([]filewise.Gauge, error)
 		all = append(all, filewise.Gauge{Name: "replication lag", Unit: "s", Value: *lag})
 	}
 	return all, nil
+}
+
+// ParallelWorkers returns the processes that the server plans for a phase's query, over all Gather nodes.
+func (b *build) ParallelWorkers(ctx context.Context, phase int) (n int, err error) {
+	p := b.design.program.Phases[phase]
+	texts, err := session.Render(p, func(section string) (string, error) { return b.design.statement(section, b.design.tableOf(0)) })
+	if err != nil {
+		return 0, err
+	}
+	for _, text := range texts {
+		rows, err := b.link.Rows(ctx, "EXPLAIN "+text)
+		if err != nil {
+			return 0, err
+		}
+		for _, row := range rows {
+			if _, planned, found := strings.Cut(fmt.Sprint(row[0]), "Workers Planned: "); found {
+				workers, err := strconv.Atoi(strings.TrimSpace(planned))
+				if err != nil {
+					return 0, err
+				}
+				n += workers
+			}
+		}
+	}
+	return n, nil
 }

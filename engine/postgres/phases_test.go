@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -141,5 +142,16 @@ func TestBulk(t *testing.T) {
 	wrong.Columns = wrong.Columns[:3]
 	if err := db.Bulk.LoadBatch(ctx, wrong, 1); err == nil {
 		t.Error("a row of too many values was loaded")
+	}
+	// Workers are counted if the server plans them.
+	link := db.Connector.(*build).link
+	must(t, link.Exec(ctx, "INSERT INTO frag1 (id, val1, val4) SELECT g, g, g FROM generate_series(1000, 30000) g",
+		"SET parallel_setup_cost = 0", "SET parallel_tuple_cost = 0", "SET min_parallel_table_scan_size = 0"))
+	const scans = 3 // query 4
+	for most, parallel := range map[int]bool{0: false, 2: true} {
+		must(t, link.Exec(ctx, fmt.Sprintf("SET max_parallel_workers_per_gather = %d", most)))
+		if n, err := db.Observer.(filewise.Planner).ParallelWorkers(ctx, scans); err != nil || n > 0 != parallel {
+			t.Errorf("of at most %d workers %d are planned: %v", most, n, err)
+		}
 	}
 }

@@ -292,6 +292,7 @@ func TestGuard(t *testing.T) {
 		"DECLARE @i int = 0; WHILE @i < 9 BEGIN INSERT INTO t VALUES (@i); SET @i += 1; END", "ALTER TABLE t DROP COLUMN x",
 		"ALTER TABLE t ADD CONSTRAINT f FOREIGN KEY (a) REFERENCES u (a) ON DELETE CASCADE", "CREATE SCHEMA s", "CREATE TYPE s.x FROM int",
 		"IF OBJECT_ID('t') IS NULL CREATE TABLE t (i int)", "CREATE PARTITION FUNCTION f (int) AS RANGE LEFT FOR VALUES (1)",
+		"CREATE PARTITION SCHEME s AS PARTITION f ALL TO ([PRIMARY])", "CREATE TABLE t (i int NOT NULL PRIMARY KEY) ON s (i)",
 		"CREATE COLUMNSTORE INDEX c ON t (a)"}
 	for _, text := range inSetup {
 		ok(t, guarded(text, true))

@@ -183,7 +183,7 @@ func readPermissions(ctx context.Context, on *sql.DB) (permissions, error) {
 		create: r.Yes("create_any") || r.Yes("alter_any") || r.Yes("create_in_master"),
 		online: r.Yes("alter_any"),
 		view:   r.Yes("view_state") || r.Yes("view_performance"),
-		// Releases that do not know the name give it to nobody.
+		// Older releases return NULL for the name.
 		security: r.Yes("view_state") || r.Yes("view_security"),
 	}, nil
 }

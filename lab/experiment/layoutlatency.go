@@ -291,6 +291,9 @@ func (l *life) recorded(phase filewise.Phase, m filewise.Measure) error {
 		l.trial.Measures = append(l.trial.Measures, m)
 		return nil
 	}
+	if d, ok := l.planned[phase.Family]; ok {
+		m.Deltas = append(m.Deltas, d)
+	}
 	more, err := byLatency(phase, m)
 	l.trial.Measures = append(append(l.trial.Measures, m), more...)
 	if got := m.Throughput(); err == nil && phase.Rate > 0 && m.Work < fewest(phase.Rate, m) {

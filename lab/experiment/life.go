@@ -40,6 +40,8 @@ type life struct {
 	edge        *edge             // of the window before a drain. Nil means there is none
 	done        func() error      // closes connections that wait for a drain. Nil means there are none
 
+	planned map[string]filewise.Delta // by family: the processes planned for its query. Nil means not known
+
 	still map[string]drive.Still // by family: standstills while it was measured
 
 	open map[int][]filewise.Session // by phase: connections kept for the next turn. Nil means none are kept
@@ -149,8 +151,31 @@ func settle(ctx context.Context, s filewise.Settler) error {
 }
 
 func (l *life) observe(ctx context.Context) (err error) {
-	l.trial.Files, err = l.db.Observer.Observe(ctx)
-	return err
+	if l.trial.Files, err = l.db.Observer.Observe(ctx); err != nil {
+		return err
+	}
+	return l.plans(ctx)
+}
+
+// plans records how many processes the server plans for each query.
+func (l *life) plans(ctx context.Context) error {
+	planner, ok := l.db.Observer.(filewise.Planner)
+	if !ok || !l.program.ReadOnly || l.program.Custom != nil {
+		return nil
+	}
+	l.planned = map[string]filewise.Delta{}
+	for i, phase := range l.program.Phases {
+		if phase.Act != filewise.ActWork || !phase.Client || len(phase.Args.Args(nil, 0, 0)) > 0 {
+			continue
+		}
+		n, err := planner.ParallelWorkers(ctx, i)
+		if err != nil {
+			return fmt.Errorf("the plan of %s: %w", phase.Family, err)
+		}
+		l.planned[phase.Family] = filewise.Delta{Probe: filewise.ProbePlan, Name: filewise.ParallelWorkers, Unit: filewise.UnitPlanned,
+			Value: float64(n)}
+	}
+	return nil
 }
 
 // probes returns the probes of the database and of the machine.

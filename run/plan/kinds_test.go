@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -41,6 +42,32 @@ func script(t *testing.T, p plan.Made, l filewise.Layout) (filewise.Script, erro
 		t.Fatal(err)
 	}
 	return p.Engine.Script(plan.InScratch(p.Target), l, p.Program(w))
+}
+
+// Partitions are refused on engines without that layout, with the reason and what works.
+func TestPartitionsElsewhere(t *testing.T) {
+	for _, engine := range []string{"sqlserver", "oracle"} {
+		for _, change := range []func(*plan.Options){
+			func(o *plan.Options) { o.Kind = plan.Of("partitions") },
+			func(o *plan.Options) {
+				spec, err := plan.ParseLayout("files=4,kind=partitions")
+				if err != nil {
+					t.Fatal(err)
+				}
+				o.Layouts = plan.Of([]plan.LayoutSpec{spec})
+			},
+		} {
+			engines := plan.Engines(all.Engines())
+			o := engines.New()
+			o.Target = plan.Of(engine + "://me@db")
+			change(o)
+			_, err := engines.Make(o)
+			if !errors.Is(err, filewise.ErrUnsupported) || !strings.Contains(err.Error(), "--files") ||
+				!strings.Contains(filewise.RemedyOf(err), "init custom --engine "+engine) {
+				t.Errorf("%s: %v: %s", engine, err, filewise.RemedyOf(err))
+			}
+		}
+	}
 }
 
 // Partitions are compared with one of them, which costs what partitions cost without being further files; the plan

@@ -94,7 +94,7 @@ func (m *maker) setKey(a *arm, key, value string) (err error) {
 		a.sizeGiven = true
 		a.Data.Bytes, err = bytesOf("layout size=", value)
 	case "kind":
-		a.Kind, err = Choice("layout kind=", value, m.Kinds()...)
+		a.Kind, err = m.kind("layout kind=", value)
 	case "placement":
 		a.Data.Placement, err = Choice("layout placement=", value, filewise.PlaceOne, filewise.PlaceRoundRobin)
 	case "allocation":
@@ -286,5 +286,5 @@ func (m *maker) layoutKind(kind string) (filewise.Kind, error) {
 	if kind == "" {
 		return m.Kinds()[0], nil
 	}
-	return Choice("kind", kind, m.Kinds()...)
+	return m.kind("kind", kind)
 }

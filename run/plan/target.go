@@ -265,6 +265,15 @@ func secretSetting(key string) bool {
 		func(end string) bool { return strings.HasSuffix(key, end) })
 }
 
+// kind reads a kind of layout. If users look for it on the engine and it is not offered, the error gives the reason.
+func (c Chosen) kind(name, value string) (filewise.Kind, error) {
+	if why := c.About.NoKinds[filewise.Kind(value)]; why != "" {
+		return "", filewise.Unsupported("bring the partitioned table as your own workload: filewise init custom --engine "+c.Target.Engine,
+			"--%s %s: %s", name, value, why)
+	}
+	return Choice(name, value, c.Kinds()...)
+}
+
 // Kinds returns the engine's kinds, the usual one on this target first. It includes kinds that only a managed server
 // can have: for these, the engine explains why the target cannot.
 func (c Chosen) Kinds() []filewise.Kind {

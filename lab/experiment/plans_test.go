@@ -1,0 +1,40 @@
+package experiment
+
+import (
+	"context"
+	"testing"
+
+	"filewise"
+	"filewise/lab/workload"
+)
+
+// planning plans two further processes for query 4 alone.
+type planning struct{}
+
+func (planning) Observe(context.Context) ([]filewise.File, error) { return nil, nil }
+func (planning) ParallelWorkers(_ context.Context, phase int) (int, error) {
+	return map[int]int{3: 2}[phase], nil
+}
+
+// Whether the plan of a scan was parallel is recorded with it.
+func TestPlansAreRecorded(t *testing.T) {
+	w, err := workload.NewScan(workload.Params{Rows: 1000, Cache: workload.CacheWarm, Data: workload.DataOrdered, Repeat: 1}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &life{program: w.Program(), db: &filewise.Database{Observer: planning{}}}
+	if err := l.observe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, phase := range l.program.Phases[:4] {
+		if err := l.recorded(phase, filewise.Measure{Family: phase.Family}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, m := range l.trial.Measures {
+		want := filewise.Delta{Probe: filewise.ProbePlan, Name: filewise.ParallelWorkers, Unit: filewise.UnitPlanned, Value: []float64{3: 2}[i]}
+		if len(m.Deltas) != 1 || m.Deltas[0] != want {
+			t.Errorf("%s: %+v, want %+v", m.Family, m.Deltas, want)
+		}
+	}
+}
