@@ -63,7 +63,7 @@ var remedies = map[int]string{
 	1045:            "GRANT CREATE SESSION TO the account",
 	12514:           "the listener does not have that service: `lsnrctl services` on the server lists them",
 	12541:           "no listener answers there: check host and port",
-	49:              "the pluggable database's DB_FILES is reached: use fewer files; the DBA raises it there, and closes and opens the database",
+	49:              "the pluggable database's DB_FILES is reached: use fewer files; the DBA raises it, then closes and opens it",
 	59:              "DB_FILES is reached: use fewer files; only a restart of the instance by the DBA raises it",
 	errFreeFull:     freeFull,
 	errFreeFull + 1: freeFull,

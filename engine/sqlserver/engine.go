@@ -30,8 +30,8 @@ func (Engine) Describe() filewise.Description {
 		Mode:  filewise.External,
 		Files: "files of one filegroup, filled in proportion to their free space",
 		Kinds: []filewise.Kind{filewise.KindFilegroup}, ExternalKinds: []filewise.Kind{filewise.KindFilegroup},
-		NoKinds: map[filewise.Kind]string{filewise.KindPartitions: "on SQL Server a partition lies in a filegroup, whose files it shares with all " +
-			"else there: its number of files is the filegroup's, which --files sets, and partitions change plans and locks instead. A " +
+		NoKinds: map[filewise.Kind]string{filewise.KindPartitions: "on SQL Server a partition lies in a filegroup, whose files it shares " +
+			"with all else there: its number of files is the filegroup's, which --files sets, and partitions change plans and locks instead. A " +
 			"set-up of your own can make them (CREATE PARTITION FUNCTION, CREATE PARTITION SCHEME … ALL TO ([PRIMARY]))"},
 		Bytes: usualBytes, Budget: 10 * time.Minute,
 		UsualThere: map[string]filewise.Usual{
@@ -60,8 +60,8 @@ const (
 	// From 2022 on VIEW SERVER STATE implies both.
 	grantPerformance = "GRANT VIEW SERVER PERFORMANCE STATE TO [filewise]; -- from 2022 on: " + forView
 	grantSecurity    = "GRANT VIEW SERVER SECURITY STATE TO [filewise]; -- from 2022 on: whether data files are written full of zeros"
-	grantOnline      = "GRANT ALTER ANY DATABASE TO [filewise]; -- for --cache buffer-cold and --measure lifecycle only: the owner of a database " +
-		"may set it offline, and not online again"
+	grantOnline      = "GRANT ALTER ANY DATABASE TO [filewise]; -- for --cache buffer-cold and --measure lifecycle only: the owner of a " +
+		"database may set it offline, and not online again"
 	grantBackup = "USE [your database]; CREATE USER [filewise] FOR LOGIN [filewise]; ALTER ROLE db_backupoperator ADD MEMBER " +
 		"[filewise]; -- for backups of it only"
 	grantRead = "USE [your database]; CREATE USER [filewise] FOR LOGIN [filewise]; GRANT VIEW DEFINITION TO [filewise]; GRANT VIEW DATABASE " +
