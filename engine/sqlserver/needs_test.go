@@ -216,7 +216,8 @@ func TestNeeds(t *testing.T) {
 			s := newShop(t)
 			s.texts = map[string]int{"UPDATE orders SET status = N'done' WHERE id = 17": 50}
 			taken, refused := strict(t, s.lab.model, version, granted)
-			s.storing = granted != nil && !slices.Contains(granted, mayView) && !slices.Contains(granted, mayPerformance) // then the Query Store counts
+			// Without the right the Query Store counts.
+			s.storing = granted != nil && !slices.Contains(granted, mayView) && !slices.Contains(granted, mayPerformance)
 			w, err := capturing(t).Watch(t.Context(), s.lab.target, "shop")
 			if err == nil {
 				_, err = capture.Take(t.Context(), capturing(t), w, capture.Options{Values: true, Engine: "sqlserver", Database: "shop"})
