@@ -79,7 +79,7 @@ const (
 	mayRead        = "VIEW DEFINITION, VIEW DATABASE STATE and db_datareader in your database"
 )
 
-// divided is the first version with a right of its own for the state of performance, and for that of security.
+// divided is the first version with one right for the state of performance, and one for the state of security.
 const divided = 16 // 2022
 
 // viewers lists the commands that look at the server's state.
