@@ -440,6 +440,16 @@ func TestConstantsAlone(t *testing.T) {
 	}
 }
 
+// What is to be filled in is of statements that are in the study.
+func TestFillOfWhatIsLeft(t *testing.T) {
+	x := &taking{}
+	shape := filewise.Shape{Pieces: []string{"SELECT ", ", ", ""}, Values: []filewise.ValueUse{{Type: filewise.TypeText}, {Said: "text[]"}}}
+	x.write([]kind{{texts: []string{"SELECT"}, keys: []string{"SELECT"}, calls: 1, shapes: []filewise.Shape{shape}}})
+	if len(x.Fill) != 0 || len(x.Left) != 1 {
+		t.Errorf("%+v, %+v", x.Fill, x.Left)
+	}
+}
+
 // A statement that reads a session's variable is left out, since it would find nothing.
 func TestVariables(t *testing.T) {
 	for text, want := range map[string]bool{"SELECT a FROM t WHERE b = @x": true, "SELECT `@x`, @`y`": true, "SELECT @@sql_mode, a@b": false,

@@ -28,13 +28,14 @@ func (t *taking) write(kinds []kind) {
 	for _, k := range kinds {
 		x := Transaction{}
 		why := ""
-		linked, inserted := map[at]link{}, map[string]int{}
+		linked, inserted, fill := map[at]link{}, map[string]int{}, len(t.Fill)
 		for i := range k.shapes {
 			text, problem := t.statement(&k, i, linked, inserted)
 			x.SQL, why = append(x.SQL, text), cmp.Or(why, problem)
 		}
 		if why != "" {
 			t.leave(k, why)
+			t.Fill = t.Fill[:fill] // nothing of it is in the study
 			continue
 		}
 		x.Name = t.nameOf(k)
