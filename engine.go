@@ -82,55 +82,69 @@ type Server interface {
 	Close() error
 }
 
-// Database holds one build of a layout. Fields of optional features are nil if the engine does not offer them.
+// Database holds one build of a layout, and its optional parts. Parts that the engine does not offer are nil.
 type Database struct {
-	Observer  Observer
-	Connector Connector
-	Settler   Settler
-	Querier   Querier
-	Dropper   Dropper
-	Restart   Restarter
+	Build
 	Reset     Resetter
 	Lifecycle Lifecycle
-	Extender  Extender // set if the layout's AddedLater is
 	Bulk      BulkLoader
 	Backup    Backuper
-	Evict     Evicter
 	Probes    []Probe
+	// Restart stops the database's server cleanly and starts it again.
+	Restart func(context.Context) error
+	// Extend adds the further files of a layout with AddedLater, and rebuilds the data if the layout demands it. The caller
+	// closes all sessions first. Afterwards Observe returns all files of the layout.
+	Extend func(context.Context) error
+	// Evict drops the pages of the database's files from the system's cache, file by file. The server must be at rest.
+	Evict func(context.Context) error
+	// Cool empties the server's own cache of the database, and of nothing else. It gives a buffer-cold start if the server
+	// may not be restarted.
+	Cool func(context.Context) error
+	// Cycle takes the database offline and online again, on a server that Filewise may not stop, even if the context ends.
+	// It returns the time of each. Sessions may end.
+	Cycle func(context.Context) (offline, online time.Duration, err error)
+	// Settled describes the last Settle. If nil, all of its time was spent on what was dirty.
+	Settled func(context.Context) (Settled, error)
+	// Unsettled is the reason why something may be left to write after Settle, such as a missing right. It is nil if nothing
+	// is left.
+	Unsettled error
+	// ParallelWorkers returns the number of processes that the server plans for the query of a phase next to the session's
+	// own. The phase executes one statement without arguments.
+	ParallelWorkers func(ctx context.Context, phase int) (int, error)
+	// Keep shuts the server down cleanly, copies the loaded database's files, and starts it again. The target's next builds
+	// of the same layout are copied from these files. If a dump filled the database, they are copied from its Snapshot until
+	// that is dropped. If Keep is nil, each build is loaded itself.
+	Keep func(context.Context) error
+	// Copied is set if the build is a copy of one that was loaded and kept.
+	Copied bool
 	// Chunk is the number of operations per Session.Do call, for engines that loop on the server. If 0, calls have as many
 	// operations as take 50–200 ms.
 	Chunk int64
 	// Shared returns the text by which another process finds the build with Sharer.Join. From then on, that process may
 	// work on the build. It is nil if no other process can.
 	Shared func() string
-	// First is the part of Build's time that only a layout's first build takes: the server makes files from which the next
-	// builds are copied. No trial after a pilot needs that time.
+	// First is the part of Server.Build's time that only a layout's first build takes: the server makes files from which
+	// the next builds are copied. No trial after a pilot needs that time.
 	First time.Duration
-	// Copier keeps a loaded build for the layout's next builds. If nil, each build is loaded itself.
-	Copier Copier
-	// Copied is set if the build is a copy of one that was loaded and kept.
-	Copied bool
 }
 
-// Copier keeps a loaded database.
-type Copier interface {
-	// Keep shuts the server down cleanly, copies the database's files, and starts it again. The target's next builds of
-	// the same layout are copied from these files. If a dump filled the database, they are copied from its Snapshot until
-	// that is dropped.
-	Keep(context.Context) error
-}
-
-// Observer reports what was really built.
-type Observer interface {
-	// Observe returns the files, as the engine and the file system report them.
+// Build is what every build of a layout can do.
+type Build interface {
+	Connector
+	Querier
+	// Observe returns the files that were really built, as the engine and the file system report them.
 	Observe(context.Context) ([]File, error)
+	// Settle leaves nothing dirty: everything is checkpointed and synced to the storage.
+	Settle(context.Context) error
+	// Drop ends the build and removes what was created for it, and nothing else.
+	Drop(context.Context) error
 }
 
-// Planner is an Observer that reports how the server carries out queries.
-type Planner interface {
-	// ParallelWorkers returns the number of processes that the server plans for the query of a phase next to the session's own.
-	// The phase executes one statement without arguments.
-	ParallelWorkers(ctx context.Context, phase int) (int, error)
+// Settled describes what a Settle did.
+type Settled struct {
+	Took *time.Duration // in which it wrote what was dirty. If nil, all of its time
+	// Others is the share, from 0 to 1, that others had in the changes on the server since the last call. 0 if not known.
+	Others float64
 }
 
 // Connector opens the connections of a workload.
@@ -164,50 +178,18 @@ func Rehearsing(ctx context.Context) context.Context {
 // Rehearses reports whether a context comes from Rehearsing.
 func Rehearses(ctx context.Context) bool { return ctx.Value(rehearsing{}) != nil }
 
-// Settler brings a database to rest.
-type Settler interface {
-	// Settle leaves nothing dirty: everything is checkpointed and synced to the storage.
-	Settle(context.Context) error
-}
-
-// Cooler is a Settler that empties the server's own cache of the database, and of nothing else. It gives a buffer-cold
-// start if the server may not be restarted.
-type Cooler interface {
-	Cool(context.Context) error
-}
-
-// Cycler is a Settler that can take its database offline and online again, on a server that Filewise may not stop.
-type Cycler interface {
-	// Cycle takes the database offline and online again, even if the context ends, and returns the time of each. Sessions
-	// may end.
-	Cycle(context.Context) (offline, online time.Duration, err error)
-}
-
 // Querier runs a named section of the workload's SQL and returns its rows, file after file.
 type Querier interface {
 	Query(ctx context.Context, section string) ([][]any, error)
-}
-
-// Dropper ends a build and removes what Build created, and nothing else.
-type Dropper interface {
-	Drop(context.Context) error
-}
-
-// Extender adds the further files of a layout with AddedLater, and rebuilds the data if the layout demands it. The
-// caller closes all sessions first. Afterwards Observe returns all files of the layout.
-type Extender interface {
-	Extend(context.Context) error
-}
-
-// Restarter stops the database's server cleanly and starts it again.
-type Restarter interface {
-	Restart(context.Context) error
 }
 
 // Resetter restores the database to its state at the last Snapshot.
 type Resetter interface {
 	Snapshot(context.Context) error
 	Reset(context.Context) error
+	// Took returns the parts of the last Reset, to be reported separately: "stop", "copy", "start". It returns none if
+	// Reset has no parts.
+	Took() []Stage
 }
 
 // NotReached is the code of the warning that some files of a layout hold no rows.
@@ -426,11 +408,6 @@ type Lifecycle interface {
 	// Open starts the stopped or crashed server, and returns the time until its first answer to a query. After Crash, that
 	// is the crash recovery.
 	Open(context.Context) (time.Duration, error)
-}
-
-// Timed returns the parts of a Resetter's or Restarter's last call, to be reported separately: "stop", "copy", "start".
-type Timed interface {
-	Took() []Stage
 }
 
 // Clock is the clock of an experiment: real, or virtual in simulations.

@@ -207,27 +207,3 @@ type TimedBackuper interface {
 	// Took returns the time of the last backup or restore alone.
 	Took() time.Duration
 }
-
-// TimedSettler is a Settler whose Settle also does what is not measured: work on clean files.
-type TimedSettler interface {
-	// Took returns the time in which the last Settle wrote what was dirty.
-	Took() time.Duration
-}
-
-// SharedSettler is a Settler on a server whose checkpoints also write what others have changed.
-type SharedSettler interface {
-	// Others returns the share, from 0 to 1, that others had in the changes on the server since the last call. ok is false
-	// if the share is not known, or little was changed.
-	Others(context.Context) (part float64, ok bool, err error)
-}
-
-// PartialSettler is a Settler that may lack the rights or the means to bring the database to rest.
-type PartialSettler interface {
-	// Unsettled returns the reason why something may be left to write after Settle, or nil if nothing is.
-	Unsettled() error
-}
-
-// Evicter drops the pages of the database's files from the system's cache, file by file. The server must be at rest.
-type Evicter interface {
-	Evict(context.Context) error
-}

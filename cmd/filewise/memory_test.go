@@ -214,7 +214,7 @@ func (s *memoryServer) Build(_ context.Context, l filewise.Layout, p filewise.Pr
 	}
 	memoryInUse.Store(object, true)
 	d := &memoryBuild{server: s, layout: l, program: p, object: object, done: make([]int64, p.Connections())}
-	return &filewise.Database{Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d}, nil
+	return &filewise.Database{Build: d}, nil
 }
 
 // memoryInUse are the objects of this process.

@@ -156,7 +156,7 @@ func (b *bench) build(l filewise.Layout, w filewise.Workload) *filewise.Database
 	if err != nil {
 		b.t.Fatalf("building %s: %v", l.Name, err)
 	}
-	b.t.Cleanup(func() { fatal(b.t, db.Dropper.Drop(context.Background())) })
+	b.t.Cleanup(func() { fatal(b.t, db.Drop(context.Background())) })
 	return db
 }
 
@@ -172,7 +172,7 @@ func (b *bench) work(ctx context.Context, db *filewise.Database, p filewise.Prog
 	errs := make([]error, p.Connections())
 	var wg sync.WaitGroup
 	for w := range p.Connections() {
-		s, err := db.Connector.Connect(context.Background(), 0, w)
+		s, err := db.Connect(context.Background(), 0, w)
 		fatal(b.t, err)
 		defer func() { fatal(b.t, s.Close()) }()
 		wg.Go(func() { ledger[w], errs[w] = workOne(ctx, s, p, ledger[w], n) })
@@ -207,10 +207,10 @@ func errOr(err error, text string) error {
 func (b *bench) check(db *filewise.Database, w filewise.Workload, l filewise.Ledger) {
 	b.t.Helper()
 	if l == nil {
-		fatal(b.t, w.Check(context.Background(), db.Querier, filewise.AsLoaded, nil))
+		fatal(b.t, w.Check(context.Background(), db, filewise.AsLoaded, nil))
 		return
 	}
-	fatal(b.t, w.Check(context.Background(), db.Querier, 0, []filewise.Ledger{l}))
+	fatal(b.t, w.Check(context.Background(), db, 0, []filewise.Ledger{l}))
 }
 
 func fatal(t *testing.T, err error) {
@@ -256,12 +256,12 @@ func (b *bench) covers(l filewise.Layout, p filewise.Program) bool {
 func (b *bench) driven(db *filewise.Database, p filewise.Program, each int64) drive.Result {
 	b.t.Helper()
 	ctx, phase := context.Background(), p.First()
-	sessions, err := experiment.Connect(ctx, db.Connector, 0, phase.Connections)
+	sessions, err := experiment.Connect(ctx, db, 0, phase.Connections)
 	fatal(b.t, err)
 	result, err := drive.Run(ctx, drive.Load{Sessions: sessions, Ops: slices.Repeat([]int64{each}, phase.Connections), Chunk: 1,
 		Retry: p.Retry, Seed: seed(b.t), Types: phase.Types, TypeOf: phase.Args.(filewise.TypedArgs).TypeOf})
 	fatal(b.t, errors.Join(err, experiment.CloseAll(sessions)))
-	fatal(b.t, db.Settler.Settle(ctx))
+	fatal(b.t, db.Settle(ctx))
 	return result
 }
 

@@ -61,14 +61,14 @@ func testCustom(t *testing.T, s Subject) {
 	}
 	db := b.build(layout, w)
 	result := b.driven(db, w.Program(), 20)
-	_, err := db.Observer.Observe(ctx)
+	_, err := db.Observe(ctx)
 	fatal(t, err)
 	check := w.Check
-	fatal(t, check(ctx, db.Querier, 0, []filewise.Ledger{result.Ledger}))
+	fatal(t, check(ctx, db, 0, []filewise.Ledger{result.Ledger}))
 	for worker := range result.Ledger {
 		result.Ledger[worker] -= 10
 	}
-	if err := check(ctx, db.Querier, 0, []filewise.Ledger{result.Ledger}); !errors.Is(err, filewise.ErrCheck) {
+	if err := check(ctx, db, 0, []filewise.Ledger{result.Ledger}); !errors.Is(err, filewise.ErrCheck) {
 		t.Errorf("the check does not see transactions too many: %v", err)
 	}
 
@@ -77,7 +77,7 @@ func testCustom(t *testing.T, s Subject) {
 		customWorkload(t, statement, "SELECT id FROM accounts WHERE balence < 0"),
 	} {
 		db = b.build(layout, broken)
-		if _, err := db.Connector.Connect(ctx, 0, 0); err == nil || !strings.Contains(err.Error(), "my.yaml:10") ||
+		if _, err := db.Connect(ctx, 0, 0); err == nil || !strings.Contains(err.Error(), "my.yaml:10") ||
 			filewise.ClassOf(err) != filewise.ClassMistake {
 			t.Errorf("a mistake in the user's SQL is reported as %v", err)
 		}
@@ -93,7 +93,7 @@ func testRehearsed(t *testing.T, b *bench, layout filewise.Layout) {
 		"UPDATE accounts SET balance = balance + 1 WHERE id = :id": ""} {
 		w := customWorkload(t, statement, "SELECT id FROM accounts WHERE balance <> 0")
 		db := b.build(layout, w)
-		s, err := db.Connector.Connect(filewise.Rehearsing(context.Background()), 0, 0)
+		s, err := db.Connect(filewise.Rehearsing(context.Background()), 0, 0)
 		fatal(t, err)
 		args := w.Program().Phases[0].Args.(filewise.TypedArgs)
 		for i := range int64(20) {
@@ -104,7 +104,7 @@ func testRehearsed(t *testing.T, b *bench, layout filewise.Layout) {
 		}
 		fatal(t, s.Close())
 		if fails == "" {
-			fatal(t, w.Check(context.Background(), db.Querier, 0, []filewise.Ledger{make(filewise.Ledger, 3)}))
+			fatal(t, w.Check(context.Background(), db, 0, []filewise.Ledger{make(filewise.Ledger, 3)}))
 		}
 	}
 }
@@ -121,7 +121,7 @@ func testUnvaried(t *testing.T, b *bench, layout filewise.Layout) {
 		"INSERT INTO accounts (id, balance) VALUES (:id, 7)":    {false, filewise.ClassDuplicate},
 	} {
 		db := b.build(layout, customWorkload(t, statement, "SELECT 1 FROM accounts WHERE 1 = 0"))
-		s, err := db.Connector.Connect(context.Background(), 0, 0)
+		s, err := db.Connect(context.Background(), 0, 0)
 		fatal(t, err)
 		_, err = s.Do(context.Background(), 0, 20)
 		var same *filewise.Unvaried
@@ -168,7 +168,7 @@ func tempCycles(t *testing.T, b *bench, l filewise.Layout, w filewise.Workload) 
 	ledger := filewise.Ledger{0, 0}
 	sessions := make([]filewise.Session, len(ledger))
 	for c := range ledger {
-		sessions[c], err = db.Connector.Connect(ctx, 0, c)
+		sessions[c], err = db.Connect(ctx, 0, c)
 		fatal(t, err)
 	}
 	for c, n := range []int64{2, 1} {
@@ -181,12 +181,12 @@ func tempCycles(t *testing.T, b *bench, l filewise.Layout, w filewise.Workload) 
 		t.Errorf("a call that was given up did %d cycles: %v", n, err)
 	}
 	check := w.Check
-	fatal(t, check(ctx, db.Querier, 0, []filewise.Ledger{ledger}))
+	fatal(t, check(ctx, db, 0, []filewise.Ledger{ledger}))
 	ledger[1]++
-	if err := check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); !errors.Is(err, filewise.ErrCheck) {
+	if err := check(ctx, db, 0, []filewise.Ledger{ledger}); !errors.Is(err, filewise.ErrCheck) {
 		t.Errorf("the check does not see a cycle that was not done: %v", err)
 	}
-	found, err := db.Observer.Observe(ctx)
+	found, err := db.Observe(ctx)
 	fatal(t, err)
 	if err := l.Verify(script.Files, found, true); err != nil {
 		t.Error(err)
@@ -206,5 +206,5 @@ func tempCycles(t *testing.T, b *bench, l filewise.Layout, w filewise.Workload) 
 	for _, s := range sessions {
 		fatal(t, s.Close())
 	}
-	fatal(t, db.Dropper.Drop(ctx))
+	fatal(t, db.Drop(ctx))
 }

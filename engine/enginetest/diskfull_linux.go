@@ -56,7 +56,7 @@ func fillByWork(t *testing.T, b *bench) {
 	t.Logf("%d rows, then: %v", ledger.Total(), errs)
 	b.t = t
 	b.check(db, w, ledger)
-	fatal(t, db.Dropper.Drop(ctx))
+	fatal(t, db.Drop(ctx))
 }
 
 func tooLarge(t *testing.T, b *bench) {

@@ -224,7 +224,7 @@ func Work(t *testing.T, ctx context.Context, db *filewise.Database, w filewise.W
 
 // WorkOne makes one connection do operations, and adds the committed ones to done.
 func WorkOne(ctx context.Context, db *filewise.Database, worker int, first, n int64, done *int64) error {
-	s, err := db.Connector.Connect(ctx, 0, worker)
+	s, err := db.Connect(ctx, 0, worker)
 	if err != nil {
 		return err
 	}

@@ -94,10 +94,10 @@ func stateAfter(b *bench, w filewise.Workload, files int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { fatal(b.t, db.Dropper.Drop(ctx)) }()
+	defer func() { fatal(b.t, db.Drop(ctx)) }()
 	sessions := make([]filewise.Session, p.Connections())
 	for i := range sessions {
-		if sessions[i], err = db.Connector.Connect(ctx, 0, i); err != nil {
+		if sessions[i], err = db.Connect(ctx, 0, i); err != nil {
 			return "", err
 		}
 		defer func() { fatal(b.t, sessions[i].Close()) }()
@@ -110,10 +110,10 @@ func stateAfter(b *bench, w filewise.Workload, files int) (string, error) {
 		}
 		ledger[o.worker] += done
 	}
-	if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
+	if err := w.Check(ctx, db, 0, []filewise.Ledger{ledger}); err != nil {
 		return "", err
 	}
-	seen := &recorder{Querier: db.Querier}
+	seen := &recorder{Querier: db}
 	if err := w.Check(ctx, seen, 0, []filewise.Ledger{ledger}); err != nil {
 		return "", err
 	}

@@ -66,20 +66,20 @@ func addedLater(t *testing.T, b *bench, arm filewise.AddedLater) {
 	script, err := b.s.Engine.Script(b.target, l, w.Program())
 	fatal(t, err)
 	db := b.build(l, w)
-	if db.Extender == nil {
+	if db.Extend == nil {
 		t.Fatal("the database of a layout with files added later has no Extender")
 	}
 	first := dataFiles(t, db, 1)[0].Path
 	ledger, errs := b.work(ctx, db, w.Program(), nil, rows(share/4))
 	noErrors(t, errs)
 	b.check(db, w, ledger)
-	fatal(t, db.Extender.Extend(ctx))
+	fatal(t, db.Extend(ctx))
 
 	want := l.Data.Files
 	if arm == filewise.LaterUntouched {
 		want = 1
 	}
-	fatal(t, db.Settler.Settle(ctx))
+	fatal(t, db.Settle(ctx))
 	extended := dataFiles(t, db, want)
 	if err := l.Verify(script.Files, extended, true); err != nil {
 		t.Errorf("the files differ from the script's: %v", err)
@@ -90,7 +90,7 @@ func addedLater(t *testing.T, b *bench, arm filewise.AddedLater) {
 	// come to the new ones; the first has its loaded quarter.
 	ledger, errs = b.work(ctx, db, w.Program(), ledger, rows(share))
 	noErrors(t, errs)
-	fatal(t, db.Settler.Settle(ctx))
+	fatal(t, db.Settle(ctx))
 	b.check(db, w, ledger)
 	worked := dataFiles(t, db, want)
 
@@ -116,7 +116,7 @@ func (b *bench) stands(t *testing.T, db *filewise.Database, w filewise.Workload,
 		noErrors(t, errs)
 		fatal(t, db.Reset.Reset(ctx))
 	case db.Restart != nil:
-		fatal(t, db.Restart.Restart(ctx))
+		fatal(t, db.Restart(ctx))
 	default:
 		return
 	}
@@ -137,7 +137,7 @@ func fillWork(b *bench, l filewise.Layout, p filewise.Program) (int64, error) {
 // dataFiles returns the data files as observed, and fails the test if their number is not the expected one.
 func dataFiles(t *testing.T, db *filewise.Database, want int) []filewise.File {
 	t.Helper()
-	all, err := db.Observer.Observe(context.Background())
+	all, err := db.Observe(context.Background())
 	fatal(t, err)
 	data := filewise.Those(all, func(f filewise.File) bool { return f.Role == filewise.RoleData })
 	if len(data) != want {

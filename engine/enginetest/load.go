@@ -34,7 +34,7 @@ func testLoad(t *testing.T, s Subject) {
 	w := b.workload(p)
 	db := b.build(b.layout(4), w)
 	start := time.Now()
-	sessions, err := experiment.Connect(ctx, db.Connector, 0, connections)
+	sessions, err := experiment.Connect(ctx, db, 0, connections)
 	if err != nil {
 		t.Fatalf("%v; %s", err, filewise.RemedyOf(err))
 	}
@@ -55,7 +55,7 @@ func testLoad(t *testing.T, s Subject) {
 	if want := int64(12 * connections); result.Ledger.Total() != want {
 		t.Errorf("%d operations were committed, expected %d", result.Ledger.Total(), want)
 	}
-	fatal(t, db.Settler.Settle(ctx))
+	fatal(t, db.Settle(ctx))
 	b.check(db, w, result.Ledger)
 }
 
@@ -100,7 +100,7 @@ func (b *bench) tried(ctx context.Context, l filewise.Layout, p filewise.Program
 	_, scripted = b.s.Engine.Script(b.target, l, p)
 	db, built := b.server.Build(ctx, l, p)
 	if built == nil {
-		fatal(b.t, db.Dropper.Drop(context.Background()))
+		fatal(b.t, db.Drop(context.Background()))
 	}
 	return scripted, built
 }

@@ -70,7 +70,7 @@ func bears(t *testing.T, b *bench, l filewise.Layout) {
 	if err != nil {
 		t.Fatalf("layout %q on volumes %q: %v", l.Name, b.target.Volumes, err)
 	}
-	found, err := db.Observer.Observe(ctx)
+	found, err := db.Observe(ctx)
 	fatal(t, err)
 	if err := l.Verify(script.Files, found, false); err != nil {
 		t.Errorf("layout %q: %v", l.Name, err)
@@ -81,7 +81,7 @@ func bears(t *testing.T, b *bench, l filewise.Layout) {
 	ledger, errs := b.work(ctx, db, w.Program(), nil, 20)
 	noErrors(t, errs)
 	b.check(db, w, ledger)
-	fatal(t, db.Dropper.Drop(ctx))
+	fatal(t, db.Drop(ctx))
 	sameListing(t, before, b.listing())
 }
 
@@ -147,7 +147,7 @@ func isRefused(t *testing.T, s Subject, name string) {
 		l := filewise.Layout{Name: "2 files", Kind: s.Kind, Data: filewise.Spread{Files: 2, Bytes: s.Bytes, Allocation: filewise.Growing}}
 		var db *filewise.Database
 		if db, err = b.server.Build(ctx, l, b.workload(params()).Program()); err == nil {
-			err = errors.Join(fmt.Errorf("it was built, which Script had refused"), db.Dropper.Drop(ctx))
+			err = errors.Join(fmt.Errorf("it was built, which Script had refused"), db.Drop(ctx))
 			t.Error(err)
 		}
 		fatal(t, b.server.Close())

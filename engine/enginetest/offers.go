@@ -64,7 +64,7 @@ func built(t *testing.T, b *bench, l filewise.Layout, offered bool) []filewise.F
 		return nil
 	}
 	db := b.build(l, w)
-	files, err := db.Observer.Observe(context.Background())
+	files, err := db.Observe(context.Background())
 	fatal(t, err)
 	ledger, errs := b.work(context.Background(), db, w.Program(), nil, b.s.Rows)
 	noErrors(t, errs)
@@ -89,14 +89,14 @@ func tryRestart(t *testing.T, b *bench, offered bool) {
 	w := b.workload(params())
 	db := b.build(b.layout(2), w)
 	if (db.Restart != nil) != offered {
-		t.Fatalf("offered: %v, but Database.Restart is %v", offered, db.Restart)
+		t.Fatalf("offered: %v, but Database.Restart is nil: %v", offered, db.Restart == nil)
 	}
 	if !offered {
 		return
 	}
 	ledger, errs := b.work(context.Background(), db, w.Program(), nil, b.s.Rows)
 	noErrors(t, errs)
-	fatal(t, db.Restart.Restart(context.Background()))
+	fatal(t, db.Restart(context.Background()))
 	b.check(db, w, ledger)
 	ledger, errs = b.work(context.Background(), db, w.Program(), ledger, b.s.Rows)
 	noErrors(t, errs)
@@ -141,11 +141,11 @@ func testScript(t *testing.T, s Subject) {
 		}
 		db, err := b.server.Build(context.Background(), l, w.Program())
 		fatal(t, err)
-		found, err := db.Observer.Observe(context.Background())
+		found, err := db.Observe(context.Background())
 		fatal(t, err)
 		if err := l.Verify(script.Files, found, false); err != nil {
 			t.Errorf("%s: what was built differs from the script: %v", l.Name, err)
 		}
-		fatal(t, db.Dropper.Drop(context.Background()))
+		fatal(t, db.Drop(context.Background()))
 	}
 }

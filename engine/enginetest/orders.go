@@ -66,11 +66,11 @@ func (b *bench) ordersConcurrent(w filewise.Workload) {
 	}
 	check := w.Check
 	ledgers := []filewise.Ledger{result.Ledger}
-	fatal(b.t, check(ctx, db.Querier, 0, ledgers))
+	fatal(b.t, check(ctx, db, 0, ledgers))
 	for worker := range phase.Connections { // until the totals show an operation that is left out
 		ledgers[0][worker] -= 5
 	}
-	if err := check(ctx, db.Querier, 0, ledgers); !errors.Is(err, filewise.ErrCheck) {
+	if err := check(ctx, db, 0, ledgers); !errors.Is(err, filewise.ErrCheck) {
 		b.t.Errorf("the check does not see transactions too many: %v", err)
 	}
 }
@@ -86,13 +86,13 @@ func (b *bench) ordersEquivalent() {
 		db := b.loadOrders(files, loaders+1, 1, w)
 		ledger := make(filewise.Ledger, 4)
 		for worker := range ledger {
-			session, err := db.Connector.Connect(ctx, 0, worker)
+			session, err := db.Connect(ctx, 0, worker)
 			fatal(b.t, err)
 			ledger[worker], err = session.Do(ctx, 0, each)
 			fatal(b.t, errors.Join(err, session.Close()))
 		}
-		fatal(b.t, w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}))
-		state, err := tableSums(ctx, db.Querier)
+		fatal(b.t, w.Check(ctx, db, 0, []filewise.Ledger{ledger}))
+		state, err := tableSums(ctx, db)
 		fatal(b.t, err)
 		if first == nil {
 			first = state

@@ -112,7 +112,7 @@ func (b *bench) besides(db *filewise.Database, w filewise.Workload) (stop func()
 	over, errs := make(chan struct{}), make(chan error)
 	n := w.Program().Phases[at].Connections
 	for c := range n {
-		s, err := db.Connector.Connect(context.Background(), at, c)
+		s, err := db.Connect(context.Background(), at, c)
 		fatal(b.t, err)
 		go func() {
 			var i int64
@@ -159,7 +159,7 @@ func tryDiscard(t *testing.T, b *bench) {
 		}
 		fatal(t, db.Backup.Discard(ctx))
 	}
-	fatal(t, db.Dropper.Drop(ctx))
+	fatal(t, db.Drop(ctx))
 }
 
 // atTop lists what the volumes hold, but not what is in their directories: there a
@@ -200,11 +200,11 @@ func testScan(t *testing.T, s Subject) {
 	db := b.loaded(b.layout(2), 3, 2, w)
 	b.phases(db, w)
 	if db.Restart != nil {
-		fatal(t, db.Restart.Restart(context.Background()))
+		fatal(t, db.Restart(context.Background()))
 		b.phases(db, w)
 	}
 	if db.Evict != nil {
-		fatal(t, db.Evict.Evict(context.Background()))
+		fatal(t, db.Evict(context.Background()))
 		b.phases(db, w)
 	}
 	b.check(db, w, nil)
@@ -219,7 +219,7 @@ func (b *bench) phases(db *filewise.Database, w filewise.Workload) {
 	for i, p := range w.Program().Phases {
 		ledger := make(filewise.Ledger, p.Connections)
 		for c := range ledger {
-			s, err := db.Connector.Connect(ctx, i, c)
+			s, err := db.Connect(ctx, i, c)
 			fatal(b.t, err)
 			ledger[c], err = s.Do(ctx, 0, p.Ops/int64(p.Connections))
 			if err != nil || ledger[c] != p.Ops/int64(p.Connections) {
@@ -228,12 +228,12 @@ func (b *bench) phases(db *filewise.Database, w filewise.Workload) {
 			fatal(b.t, s.Close())
 		}
 		ledgers = append(ledgers, ledger)
-		fatal(b.t, check(ctx, db.Querier, i, ledgers))
+		fatal(b.t, check(ctx, db, i, ledgers))
 		if w.Program().ReadOnly || p.Section == "select" {
 			continue
 		}
 		ledger[0]--
-		if err := check(ctx, db.Querier, i, ledgers); !errors.Is(err, filewise.ErrCheck) {
+		if err := check(ctx, db, i, ledgers); !errors.Is(err, filewise.ErrCheck) {
 			b.t.Errorf("%s: the check does not see an operation too many: %v", p.Family, err)
 		}
 		ledger[0]++

@@ -104,7 +104,7 @@ func tryFileIO(t *testing.T, b *bench, offered bool) {
 	}
 	_, fills := b.s.Engine.(filewise.Filler)
 	provoked(t, b, params(), func(db *filewise.Database, now reading, moved []filewise.Delta) bool {
-		files, err := db.Observer.Observe(context.Background())
+		files, err := db.Observe(context.Background())
 		fatal(t, err)
 		of := func(path string) func(filewise.Delta) bool {
 			return func(d filewise.Delta) bool { return d.Probe == filewise.ProbeFiles && d.File == path }
@@ -143,7 +143,7 @@ func provoked(t *testing.T, b *bench, p workload.Params, enough func(db *filewis
 		ledger, errs = b.work(context.Background(), db, w.Program(), ledger, b.s.Rows)
 		stop()
 		noErrors(t, errs)
-		fatal(t, db.Settler.Settle(context.Background()))
+		fatal(t, db.Settle(context.Background()))
 		now := readProbes(t, db)
 		if enough(db, now, now.moved(t, before)) {
 			return

@@ -45,7 +45,7 @@ func testConnectionLost(t *testing.T, s Subject) {
 				t.Errorf("round %d, connection %d: class %q: %v", round, c, filewise.ClassOf(err), err)
 			}
 		}
-		err := w.Check(context.Background(), db.Querier, 0, []filewise.Ledger{ledger})
+		err := w.Check(context.Background(), db, 0, []filewise.Ledger{ledger})
 		if err != nil && (lost == 0 || !errors.Is(err, filewise.ErrCheck)) {
 			t.Fatalf("round %d: the data are not the ledger's, and no connection was lost: %v", round, err)
 		}
@@ -65,7 +65,7 @@ func testConnectionLost(t *testing.T, s Subject) {
 func connectAll(t *testing.T, db *filewise.Database, n int) {
 	t.Helper()
 	for w := range n {
-		s, err := db.Connector.Connect(context.Background(), 0, w)
+		s, err := db.Connect(context.Background(), 0, w)
 		fatal(t, err)
 		defer func() { fatal(t, s.Close()) }()
 	}
@@ -91,7 +91,7 @@ func (b *bench) severed(db *filewise.Database, p filewise.Program, from filewise
 			})
 		}
 	}
-	watched := counting{db.Connector, cut, &total}
+	watched := counting{db, cut, &total}
 	sessions := make([]filewise.Session, p.Connections())
 	for w := range sessions { // all of them, before the first works: what comes later would not be severed
 		var err error

@@ -20,7 +20,7 @@ func testTrial(t *testing.T, s Subject) {
 	empty := b.listing()
 	db, err := b.server.Build(ctx, b.layout(4), w.Program())
 	fatal(t, err)
-	files, err := db.Observer.Observe(ctx)
+	files, err := db.Observe(ctx)
 	fatal(t, err)
 	for _, f := range files {
 		if f.Role == "" || f.Volume == "" || f.Path == "" || f.Bytes < 0 {
@@ -28,21 +28,21 @@ func testTrial(t *testing.T, s Subject) {
 		}
 	}
 	b.check(db, w, make(filewise.Ledger, 5))
-	fatal(t, db.Settler.Settle(ctx))
+	fatal(t, db.Settle(ctx))
 	ledger, errs := b.work(ctx, db, w.Program(), nil, s.Rows)
 	noErrors(t, errs)
 	if ledger.Total() != 5*s.Rows {
 		t.Errorf("%d rows were committed, expected %d", ledger.Total(), 5*s.Rows)
 	}
-	fatal(t, db.Settler.Settle(ctx))
+	fatal(t, db.Settle(ctx))
 	b.check(db, w, ledger)
 	ledger, errs = b.work(ctx, db, w.Program(), ledger, s.Rows) // further connections go on
 	noErrors(t, errs)
 	b.check(db, w, ledger)
-	if _, err := db.Observer.Observe(ctx); err != nil {
+	if _, err := db.Observe(ctx); err != nil {
 		t.Errorf("observing after the work: %v", err)
 	}
-	fatal(t, db.Dropper.Drop(ctx))
+	fatal(t, db.Drop(ctx))
 	sameListing(t, empty, b.listing())
 }
 
@@ -76,7 +76,7 @@ func wrongLedger(t *testing.T, b *bench, table string) {
 	} {
 		wrong := append(filewise.Ledger(nil), ledger...)
 		change(wrong)
-		if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{wrong}); !errors.Is(err, filewise.ErrCheck) {
+		if err := w.Check(ctx, db, 0, []filewise.Ledger{wrong}); !errors.Is(err, filewise.ErrCheck) {
 			t.Errorf("%s: the check returns %v", name, err)
 		}
 	}
@@ -103,7 +103,7 @@ func cancelled(t *testing.T, b *bench, every int) {
 		before := ledger.Total()
 		var ended atomic.Int64
 		watched := *db
-		watched.Connector = counting{db.Connector, func(total int64) {
+		watched.Build = counting{db.Build, func(total int64) {
 			if total > int64(40*(round+1)) && ended.CompareAndSwap(0, time.Now().UnixNano()) {
 				cancel()
 			}
@@ -128,13 +128,13 @@ func cancelled(t *testing.T, b *bench, every int) {
 
 // counting reports the number of operations committed by all of its sessions.
 type counting struct {
-	filewise.Connector
+	filewise.Build
 	tell  func(int64)
 	total *atomic.Int64
 }
 
 func (c counting) Connect(ctx context.Context, phase, w int) (filewise.Session, error) {
-	s, err := c.Connector.Connect(ctx, phase, w)
+	s, err := c.Build.Connect(ctx, phase, w)
 	return countingSession{s, c}, err
 }
 
@@ -156,7 +156,7 @@ func testLimit(t *testing.T, s Subject) {
 	p.Key = workload.KeyRandom
 	w := b.workload(p)
 	db := b.build(b.layout(1), w)
-	session, err := db.Connector.Connect(context.Background(), 0, 0)
+	session, err := db.Connect(context.Background(), 0, 0)
 	fatal(t, err)
 	defer func() { fatal(t, session.Close()) }()
 	limit := w.Program().First().Limit
@@ -164,7 +164,7 @@ func testLimit(t *testing.T, s Subject) {
 		t.Errorf("two rows from the last one: %d done, error %v", done, err)
 	}
 	for _, worker := range []int{-1, p.Connections} {
-		if bad, err := db.Connector.Connect(context.Background(), 0, worker); err == nil {
+		if bad, err := db.Connect(context.Background(), 0, worker); err == nil {
 			t.Errorf("there is a connection %d of %d", worker, p.Connections)
 			fatal(t, bad.Close())
 		}

@@ -105,13 +105,10 @@ func (d *database) Settle(ctx context.Context) error {
 	return d.stage(ctx, filewise.StageSettle)
 }
 
-// Others returns the planted share of others' changes.
-func (d *database) Others(context.Context) (part float64, ok bool, err error) {
-	return d.e.config.Others, d.e.config.Others > 0, nil
+// settled returns the planted share of others' changes.
+func (d *database) settled(context.Context) (filewise.Settled, error) {
+	return filewise.Settled{Others: d.e.config.Others}, nil
 }
-
-// Unsettled returns the planted reason why something is left to write.
-func (d *database) Unsettled() error { return d.e.config.Unsettled }
 
 // Connect opens a connection.
 func (d *database) Connect(ctx context.Context, phase, worker int) (filewise.Session, error) {

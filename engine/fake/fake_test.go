@@ -41,20 +41,20 @@ func trial(t *testing.T, e *Engine, files int, n int64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, err := db.Observer.Observe(ctx); err != nil {
+	if _, err := db.Observe(ctx); err != nil {
 		return 0, err
 	}
-	s, err := db.Connector.Connect(ctx, 0, 0)
+	s, err := db.Connect(ctx, 0, 0)
 	if err != nil {
 		return 0, err
 	}
 	start := e.Clock().Now()
 	done, err := s.Do(ctx, 0, n)
 	took := e.Clock().Now().Sub(start)
-	if checked := w.Check(ctx, db.Querier, 0, []filewise.Ledger{{done}}); checked != nil {
+	if checked := w.Check(ctx, db, 0, []filewise.Ledger{{done}}); checked != nil {
 		return 0, checked
 	}
-	if err := errors.Join(err, s.Close(), db.Dropper.Drop(ctx)); err != nil {
+	if err := errors.Join(err, s.Close(), db.Drop(ctx)); err != nil {
 		return 0, err
 	}
 	return float64(done) / took.Seconds(), nil
@@ -164,7 +164,7 @@ func BenchmarkDo(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, _ := db.Connector.Connect(context.Background(), 0, 0)
+	s, _ := db.Connect(context.Background(), 0, 0)
 	b.ReportAllocs()
 	var at int64
 	for b.Loop() {

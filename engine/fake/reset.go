@@ -49,6 +49,9 @@ func (r *resetter) Reset(ctx context.Context) error {
 	return nil
 }
 
+// Took returns no parts.
+func (r *resetter) Took() []filewise.Stage { return nil }
+
 // Checkpoint takes its planted time.
 func (d *database) Checkpoint(ctx context.Context) (time.Duration, error) {
 	return d.lifecycle(ctx, "checkpoint")
@@ -108,20 +111,17 @@ func (d *database) lifecycle(ctx context.Context, family string) (time.Duration,
 	return took, nil
 }
 
-// keeper stores the rows that a build is loaded with. It implements filewise.Copier.
-type keeper struct{ d *database }
-
-// Keep stores the present rows.
-func (k keeper) Keep(ctx context.Context) error {
-	if err := k.d.stage(ctx, filewise.StageCreate); err != nil {
+// keep stores the present rows, with which a build was loaded.
+func (d *database) keep(ctx context.Context) error {
+	if err := d.stage(ctx, filewise.StageCreate); err != nil {
 		return err
 	}
-	k.d.e.mu.Lock()
-	defer k.d.e.mu.Unlock()
-	if k.d.e.kept == nil {
-		k.d.e.kept = map[string][]rows{}
+	d.e.mu.Lock()
+	defer d.e.mu.Unlock()
+	if d.e.kept == nil {
+		d.e.kept = map[string][]rows{}
 	}
-	k.d.e.kept[k.d.l.Name] = copied(k.d.committed)
+	d.e.kept[d.l.Name] = copied(d.committed)
 	return nil
 }
 

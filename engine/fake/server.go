@@ -121,8 +121,8 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	d := &database{e: s.e, t: s.t, l: l, p: p, build: build, committed: make([]rows, p.Connections())}
 	d.own, d.throughput = s.e.truth(l, build)
 	db := &filewise.Database{
-		Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d, Probes: []filewise.Probe{d},
-		Reset: &resetter{d: d}, Lifecycle: d, First: s.e.create(l.Name),
+		Build: d, Probes: []filewise.Probe{d}, Reset: &resetter{d: d}, Lifecycle: d, First: s.e.create(l.Name),
+		Cycle: d.Cycle, Settled: d.settled, Unsettled: s.e.config.Unsettled,
 	}
 	if wait := s.e.config.LogWait; wait != nil {
 		db.Probes = append(db.Probes, filewise.ProbeOf(filewise.ProbeWaits, func(context.Context) ([]filewise.Counter, error) {
@@ -131,13 +131,13 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	}
 	s.e.share(db, d)
 	if l.AddedLater != "" {
-		db.Extender = d
+		db.Extend = d.Extend
 	}
 	if !p.Appends() {
 		db.Bulk, db.Backup = d, &backuper{d: d}
 	}
 	if s.e.config.Copies && (p.Preload > 0 || p.Restored()) {
-		db.Copier, db.Copied = keeper{d}, d.fromKept()
+		db.Keep, db.Copied = d.keep, d.fromKept()
 	}
 	if s.e.config.NoReset {
 		db.Reset, db.Lifecycle = nil, nil

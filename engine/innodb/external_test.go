@@ -66,7 +66,7 @@ func testExternal(t *testing.T, e Engine, p servertest.Product) {
 	}
 	ledger := make(filewise.Ledger, 3)
 	for c := range ledger {
-		session, err := db.Connector.Connect(ctx, 0, c)
+		session, err := db.Connect(ctx, 0, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func testExternal(t *testing.T, e Engine, p servertest.Product) {
 		}
 		session.Close()
 	}
-	if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
+	if err := w.Check(ctx, db, 0, []filewise.Ledger{ledger}); err != nil {
 		t.Error(err)
 	}
 	for _, want := range []filewise.Delta{
@@ -86,7 +86,7 @@ func testExternal(t *testing.T, e Engine, p servertest.Product) {
 			t.Errorf("%s does not count %s", want.Probe, want.Name)
 		}
 	}
-	if err := db.Dropper.Drop(ctx); err != nil {
+	if err := db.Drop(ctx); err != nil {
 		t.Error(err)
 	}
 	t.Run("Restore", func(t *testing.T) { restored(t, e, server) })

@@ -145,7 +145,7 @@ func restored(t *testing.T, e Engine, server *servertest.Server) {
 		db, err := s.Build(enginetest.Within(t, minutes), l, p)
 		fatal(t, err)
 		for i, q := range shown {
-			rows, err := db.Querier.Query(t.Context(), fmt.Sprintf("check-%d", i+1))
+			rows, err := db.Query(t.Context(), fmt.Sprintf("check-%d", i+1))
 			fatal(t, err)
 			original, err := sqlrows.Query(t.Context(), conn, q)
 			fatal(t, err)
@@ -161,7 +161,7 @@ func restored(t *testing.T, e Engine, server *servertest.Server) {
 		if c.kind == filewise.KindPartitions {
 			resets(t, db)
 		}
-		fatal(t, db.Dropper.Drop(t.Context()))
+		fatal(t, db.Drop(t.Context()))
 	}
 	ansi := filepath.Join(dir, "ansi.sql.zst")
 	packed, err := zstd.NewWriter(nil)
@@ -177,7 +177,7 @@ func restored(t *testing.T, e Engine, server *servertest.Server) {
 	db, err := s.Build(enginetest.Within(t, minutes), l, p)
 	fatal(t, err)
 	for i, q := range shown {
-		rows, err := db.Querier.Query(t.Context(), fmt.Sprintf("check-%d", i+1))
+		rows, err := db.Query(t.Context(), fmt.Sprintf("check-%d", i+1))
 		fatal(t, err)
 		original, err := sqlrows.Query(t.Context(), conn, q)
 		fatal(t, err)
@@ -185,7 +185,7 @@ func restored(t *testing.T, e Engine, server *servertest.Server) {
 			t.Errorf("--compatible=ansi: %s:\n%s\ninstead of\n%s", q, got, want)
 		}
 	}
-	fatal(t, db.Dropper.Drop(t.Context()))
+	fatal(t, db.Drop(t.Context()))
 	if after := dump(t, server, "--skip-dump-date"); !slices.Equal(before, after) {
 		t.Error("the original has changed")
 	}
@@ -256,8 +256,8 @@ func refusedTogether(t *testing.T, e Engine, target filewise.Target, program fun
 // placed: the files are the layout's, on both volumes.
 func placed(t *testing.T, db *filewise.Database, kind filewise.Kind) {
 	t.Helper()
-	fatal(t, db.Settler.Settle(t.Context()))
-	files, err := db.Observer.Observe(t.Context())
+	fatal(t, db.Settle(t.Context()))
+	files, err := db.Observe(t.Context())
 	fatal(t, err)
 	volumes := map[string]int{}
 	for _, f := range files {
@@ -275,13 +275,13 @@ func placed(t *testing.T, db *filewise.Database, kind filewise.Kind) {
 func resets(t *testing.T, db *filewise.Database) {
 	t.Helper()
 	count := func() int {
-		rows, err := db.Querier.Query(t.Context(), fmt.Sprintf("check-%d", 1+slices.Index(shown, "SELECT * FROM orders ORDER BY id")))
+		rows, err := db.Query(t.Context(), fmt.Sprintf("check-%d", 1+slices.Index(shown, "SELECT * FROM orders ORDER BY id")))
 		fatal(t, err)
 		return len(rows)
 	}
 	before := count()
 	fatal(t, db.Reset.Snapshot(t.Context()))
-	session, err := db.Connector.Connect(t.Context(), 0, 0)
+	session, err := db.Connect(t.Context(), 0, 0)
 	fatal(t, err)
 	if _, err = session.Do(t.Context(), 0, 1); err != nil || count() != 0 {
 		t.Errorf("%v; %d rows are left", err, count())

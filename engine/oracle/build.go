@@ -96,9 +96,11 @@ func (b *build) Settle(ctx context.Context) error {
 	return err
 }
 
-// Took returns how long Settle wrote. It leaves out going online, and the time that going offline takes for a clean
+// settled returns how long Settle wrote. It leaves out going online, and the time that going offline takes for a clean
 // tablespace.
-func (b *build) Took() time.Duration { return b.wrote }
+func (b *build) settled(context.Context) (filewise.Settled, error) {
+	return filewise.Settled{Took: &b.wrote}, nil
+}
 
 // Cool removes the build's blocks from the buffer cache, by taking their tablespaces offline.
 func (b *build) Cool(ctx context.Context) error {
@@ -110,8 +112,6 @@ func (b *build) Cool(ctx context.Context) error {
 func (b *build) Cycle(ctx context.Context) (offline, online time.Duration, err error) {
 	return b.settle(ctx)
 }
-
-var _ filewise.Cycler = (*build)(nil)
 
 // settle takes the tablespaces offline and online, and returns how long each took.
 func (b *build) settle(ctx context.Context) (offline, online time.Duration, err error) {
@@ -198,9 +198,9 @@ func trimmed(rows [][]any) [][]any {
 
 // database returns the build for the layers above.
 func (b *build) database() *filewise.Database {
-	db := &filewise.Database{Observer: b, Connector: b, Settler: b, Querier: b, Dropper: b}
+	db := &filewise.Database{Build: b, Cool: b.Cool, Cycle: b.Cycle, Settled: b.settled}
 	if b.design.layout.AddedLater != "" {
-		db.Extender = b
+		db.Extend = b.Extend
 	}
 	if len(b.design.objects.loaded) > 0 {
 		db.Bulk = bulk{b}

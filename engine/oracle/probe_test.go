@@ -97,12 +97,12 @@ func TestSettleTimesTheWriting(t *testing.T) {
 		if err := b.Settle(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if took, all := b.Took(), time.Since(start); took < 0 || took > all-back || len(f.unchecked) > 0 {
+		if took, all := b.wrote, time.Since(start); took < 0 || took > all-back || len(f.unchecked) > 0 {
 			t.Errorf("it took %v of %v, of which going online had %v", took, all, back)
 		}
 	}
-	if b.clean = time.Hour; b.Settle(t.Context()) != nil || b.Took() != 0 {
-		t.Errorf("what going offline takes of a clean tablespace is no part of the %v", b.Took())
+	if b.clean = time.Hour; b.Settle(t.Context()) != nil || b.wrote != 0 {
+		t.Errorf("what going offline takes of a clean tablespace is no part of the %v", b.wrote)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	f.before = func(s statement) {
@@ -114,9 +114,9 @@ func TestSettleTimesTheWriting(t *testing.T) {
 		t.Errorf("interrupted while it is offline: %v, %+v", err, f.tablespaces[d.names.Tablespace])
 	}
 	b.wrote = time.Second
-	wrote := b.Took()
-	if err := b.Cool(t.Context()); err != nil || b.Took() != wrote || len(f.unchecked) > 0 {
-		t.Errorf("cooling: %v, and it counts %v, not %v", err, b.Took(), wrote)
+	wrote := b.wrote
+	if err := b.Cool(t.Context()); err != nil || b.wrote != wrote || len(f.unchecked) > 0 {
+		t.Errorf("cooling: %v, and it counts %v, not %v", err, b.wrote, wrote)
 	}
 	offline, online, err := b.Cycle(t.Context())
 	if err != nil || offline <= 0 || online <= 0 || f.tablespaces[d.names.Tablespace].offline {

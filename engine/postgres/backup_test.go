@@ -25,14 +25,14 @@ func backedUp(t *testing.T, ctx context.Context, target filewise.Target, l filew
 	must(t, err)
 	db, err := open(t, ctx, target).Build(ctx, l, p)
 	must(t, err)
-	t.Cleanup(func() { must(t, db.Dropper.Drop(context.Background())) })
+	t.Cleanup(func() { must(t, db.Drop(context.Background())) })
 	for _, table := range w.(filewise.Loadable).Data() {
 		for batch := range table.Batches {
 			must(t, db.Bulk.LoadBatch(ctx, table, batch))
 		}
 	}
 	must(t, db.Bulk.Finish(ctx))
-	must(t, w.Check(ctx, db.Querier, filewise.AsLoaded, nil))
+	must(t, w.Check(ctx, db, filewise.AsLoaded, nil))
 	return db
 }
 
@@ -92,7 +92,7 @@ func backups(t *testing.T, bin string, tools ...string) {
 			}
 			must(t, db.Backup.Restore(ctx))
 			must(t, db.Backup.Verify(ctx))
-			must(t, db.Connector.(*build).link.Exec(ctx, "DELETE FROM frag3 WHERE id = 77"))
+			must(t, db.Build.(*build).link.Exec(ctx, "DELETE FROM frag3 WHERE id = 77"))
 			if err := db.Backup.Verify(ctx); !errors.Is(err, filewise.ErrCheck) {
 				t.Errorf("a row is gone since: %v", err)
 			}

@@ -36,6 +36,7 @@ type build struct {
 	sees       bool         // the account may see the waits of the server's own processes
 	link       *client.Link // to the build's database
 	steps      func() (script.Steps, error)
+	drop       func(context.Context) error
 	unwatch    func()       // ends the sampling of waits
 	loaders    *client.Link // to the same database, for loads; nil if the workload has none
 	on         string       // where its steps are done, in the words of plans
@@ -69,21 +70,20 @@ func (b *build) close() {
 	}
 }
 
-// dropper drops a build. Calling it twice is harmless.
-type dropper func(context.Context) error
-
-// Drop drops the build.
-func (d dropper) Drop(ctx context.Context) error { return d(ctx) }
+// Drop drops the build. Calling it twice is harmless.
+func (b *build) Drop(ctx context.Context) error { return b.drop(ctx) }
 
 // database returns a build for the layers above, without what only a managed server offers.
-func (b *build) database(drop dropper) *filewise.Database {
-	db := &filewise.Database{
-		Observer: b, Connector: b, Settler: b, Querier: b, Dropper: drop,
+func (b *build) database(drop func(context.Context) error) *filewise.Database {
+	b.drop = drop
+	db := &filewise.Database{Build: b, ParallelWorkers: b.ParallelWorkers}
+	if _, shared := b.host.(*externalServer); shared {
+		db.Settled, db.Unsettled = b.settled, b.unsettled()
 	}
 	db.Probes, b.unwatch = probes.Of(probes.Server{Link: b.link, Version: b.version, Sees: b.sees, PathOf: b.host.pathOf,
 		LogPath: b.host.logPath()})
 	if b.design.layout.AddedLater != "" {
-		db.Extender = b
+		db.Extend = b.Extend
 	}
 	if b.design.loads() {
 		b.loaders = b.link.More(loaders())
@@ -113,27 +113,24 @@ const changedRows = `SELECT COALESCE(sum(tup_inserted + tup_updated + tup_delete
 // manyRows is the number of rows from which their pages matter in a checkpoint.
 const manyRows = 1000
 
-// Others returns the share of other databases in the rows changed since the last call. ok is false if too few changed,
-// on the first call, and on a managed server, which has no other databases.
-func (b *build) Others(ctx context.Context) (part float64, ok bool, err error) {
-	if _, shared := b.host.(*externalServer); !shared {
-		return 0, false, nil
-	}
+// settled returns the share of other databases in the rows changed since the last call. It is 0 if too few changed, and
+// on the first call.
+func (b *build) settled(ctx context.Context) (done filewise.Settled, err error) {
 	var own, others float64
 	if err := b.link.Scan(ctx, changedRows, nil, &own, &others); err != nil {
-		return 0, false, err
+		return done, err
 	}
 	newOwn, newOthers := own-b.changed[0], others-b.changed[1]
 	before := b.counted
 	b.changed, b.counted = [2]float64{own, others}, true
-	if !before || newOthers < manyRows {
-		return 0, false, nil
+	if before && newOthers >= manyRows {
+		done.Others = newOthers / (newOthers + max(newOwn, 0))
 	}
-	return newOthers / (newOthers + max(newOwn, 0)), true, nil
+	return done, nil
 }
 
-// Unsettled returns an error that names the missing right if the account may not run checkpoints.
-func (b *build) Unsettled() error {
+// unsettled returns an error that names the missing right if the account may not run checkpoints.
+func (b *build) unsettled() error {
 	if b.checkpoint {
 		return nil
 	}

@@ -43,7 +43,7 @@ func conformance(t *testing.T, bin string) {
 
 // sever ends all of the workload's connections to a build on the server.
 func sever(ctx context.Context, db *filewise.Database) error {
-	return db.Connector.(*build).link.Exec(ctx,
+	return db.Build.(*build).link.Exec(ctx,
 		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND (query "+
 			"LIKE 'CALL %' OR query LIKE 'COPY %')")
 }

@@ -4,35 +4,28 @@ import (
 	"context"
 	"fmt"
 
-	"filewise"
 	"filewise/engine/postgres/internal/client"
 )
 
-// copier makes copies of a loaded build. It implements filewise.Copier.
-type copier struct {
-	server   *managedServer
-	instance *instance
-}
-
-// copier returns the copier of a build, or nil if each build of its layout must be loaded.
-func (s *managedServer) copier(i *instance) filewise.Copier {
+// keeper returns the function that stores a copy of a loaded build's directories, on which no server is started. It
+// returns nil if each build of the layout must be loaded. A build restored from a dump already has a snapshot, which is
+// shared in its place.
+func (s *managedServer) keeper(i *instance) func(context.Context) error {
 	if i.design.program.Preload == 0 && !i.design.program.Restored() || i.design.layout.AddedLater != "" {
 		return nil
 	}
-	return copier{s, i}
+	return func(ctx context.Context) error { return s.keep(ctx, i) }
 }
 
-// Keep stores a copy of the build's directories, and starts no server on the copy. If the build was restored from a dump,
-// later builds use its snapshot, so no copy is made.
-func (c copier) Keep(ctx context.Context) error {
-	i, d := c.instance, c.instance.design
+func (s *managedServer) keep(ctx context.Context, i *instance) error {
+	d := i.design
 	if d.program.Restored() {
-		c.server.kept.Share(d.loadedKey(), i)
+		s.kept.Share(d.loadedKey(), i)
 		return nil
 	}
 	i.loading = false
-	err := c.server.kept.Keep(ctx, d.loadedKey(), i, i.life, func() (*instance, error) {
-		return c.server.register(ctx, d.target, d.layout, d.program, func(*instance) error { return nil })
+	err := s.kept.Keep(ctx, d.loadedKey(), i, i.life, func() (*instance, error) {
+		return s.register(ctx, d.target, d.layout, d.program, func(*instance) error { return nil })
 	})
 	return client.Failed("keeping what is loaded", err)
 }

@@ -34,7 +34,7 @@ func TestCopies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if db.Copier == nil || db.Copied != wantCopied {
+		if db.Keep == nil || db.Copied != wantCopied {
 			t.Fatalf("a copy: %v, wanted %v", db.Copied, wantCopied)
 		}
 		return db
@@ -44,17 +44,17 @@ func TestCopies(t *testing.T) {
 		t.Errorf("loaded with a cache of %s, %d servers", got, len(loading))
 	}
 	loaded := work(t, ctx, first, w, 0, 400)
-	if err := first.Copier.Keep(ctx); err != nil {
+	if err := first.Keep(ctx); err != nil {
 		t.Fatal(err)
 	}
 	for _, db := range []*filewise.Database{first, made(true), made(true)} {
 		if got := setting(t, db, "shared_buffers"); got != "16MB" {
 			t.Errorf("measured with a cache of %s", got)
 		}
-		if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{loaded}); err != nil {
+		if err := w.Check(ctx, db, 0, []filewise.Ledger{loaded}); err != nil {
 			t.Error(err)
 		}
-		files, err := db.Observer.Observe(ctx)
+		files, err := db.Observe(ctx)
 		if err != nil {
 			t.Error(err)
 		}
@@ -62,7 +62,7 @@ func TestCopies(t *testing.T) {
 			t.Errorf("no data on the second volume: %v", files)
 		}
 		work(t, ctx, db, w, 400, 100)
-		if err := db.Dropper.Drop(ctx); err != nil {
+		if err := db.Drop(ctx); err != nil {
 			t.Error(err)
 		}
 	}
@@ -90,16 +90,16 @@ func TestLoadedRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		ledger := work(t, ctx, db, w, 0, 300)
-		if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
+		if err := w.Check(ctx, db, 0, []filewise.Ledger{ledger}); err != nil {
 			t.Error(err)
 		}
 		if err := db.Reset.Snapshot(ctx); err != nil { // from now on by the loop
 			t.Fatal(err)
 		}
-		if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{work(t, ctx, db, w, 300, 50)}); err != nil {
+		if err := w.Check(ctx, db, 0, []filewise.Ledger{work(t, ctx, db, w, 300, 50)}); err != nil {
 			t.Error(err)
 		}
-		if err := db.Dropper.Drop(ctx); err != nil {
+		if err := db.Drop(ctx); err != nil {
 			t.Error(err)
 		}
 	}
@@ -108,7 +108,7 @@ func TestLoadedRows(t *testing.T) {
 // setting returns what a build's server is set to.
 func setting(t *testing.T, db *filewise.Database, name string) string {
 	t.Helper()
-	rows, err := db.Observer.(*build).link.Rows(t.Context(), "SELECT current_setting($1)", name)
+	rows, err := db.Build.(*build).link.Rows(t.Context(), "SELECT current_setting($1)", name)
 	if err != nil {
 		t.Fatal(err)
 	}

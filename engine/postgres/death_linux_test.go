@@ -33,21 +33,21 @@ func TestServerKilled(t *testing.T) {
 	s := open(t, ctx, target)
 	w := inserts(t, nil)
 	db := buildOn(t, ctx, s, partitions(2, 1<<20), w)
-	session, err := db.Connector.Connect(ctx, 0, 0)
+	session, err := db.Connect(ctx, 0, 0)
 	must(t, err)
 	defer session.Close()
 	pid := last
 	kill := time.AfterFunc(100*time.Millisecond, func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 	defer kill.Stop()
 	_, err = session.Do(ctx, 0, 1<<40)
-	for name, err := range map[string]error{"Do": err, "Settle": db.Settler.Settle(ctx),
-		"Check": w.Check(ctx, db.Querier, 0, []filewise.Ledger{make(filewise.Ledger, 4)})} {
+	for name, err := range map[string]error{"Do": err, "Settle": db.Settle(ctx),
+		"Check": w.Check(ctx, db, 0, []filewise.Ledger{make(filewise.Ledger, 4)})} {
 		if err == nil || !strings.Contains(err.Error(), "ended by itself: signal: killed") {
 			t.Errorf("%s after the server's death: %v", name, err)
 		}
 	}
-	must(t, db.Dropper.Drop(ctx))
-	must(t, buildOn(t, ctx, s, partitions(2, 1<<20), w).Dropper.Drop(ctx))
+	must(t, db.Drop(ctx))
+	must(t, buildOn(t, ctx, s, partitions(2, 1<<20), w).Drop(ctx))
 }
 
 // The server comes back with all that was committed from a clean stop, and from a
@@ -63,7 +63,7 @@ func TestLifecycle(t *testing.T) {
 	l := partitions(2, 1<<20)
 	l.LogVolume, l.Indexes, l.IndexVolume = "v1", filewise.IndexesApart, "v3" // the data lie on v2 alone
 	db := buildOn(t, ctx, s, l, w)
-	rows, err := db.Connector.(*build).link.Rows(ctx, "SELECT datname FROM pg_database")
+	rows, err := db.Build.(*build).link.Rows(ctx, "SELECT datname FROM pg_database")
 	if must(t, err); len(rows) != 1 {
 		t.Errorf("a managed server has the databases %v", rows)
 	}
@@ -72,18 +72,18 @@ func TestLifecycle(t *testing.T) {
 	must(t, err)
 	_, err = db.Lifecycle.Shutdown(ctx)
 	must(t, err)
-	if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); err == nil {
+	if err := w.Check(ctx, db, 0, []filewise.Ledger{ledger}); err == nil {
 		t.Error("a stopped server answers")
 	}
 	_, err = db.Lifecycle.Open(ctx)
 	must(t, err)
-	must(t, w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}))
+	must(t, w.Check(ctx, db, 0, []filewise.Ledger{ledger}))
 	ledger = work(t, ctx, db, w, 50, 50)
 	must(t, db.Lifecycle.Crash(ctx))
 	_, err = db.Lifecycle.Open(ctx)
 	must(t, err)
-	must(t, w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}))
-	files, err := db.Observer.Observe(ctx)
+	must(t, w.Check(ctx, db, 0, []filewise.Ledger{ledger}))
+	files, err := db.Observe(ctx)
 	must(t, err)
 	on := map[filewise.Role]string{filewise.RoleData: "v2", filewise.RoleIndex: "v3", filewise.RoleLog: "v1"}
 	for _, f := range files {
@@ -169,7 +169,7 @@ func workUntilKilled(t *testing.T, dir string) {
 	w := inserts(t, nil)
 	for {
 		db := buildOn(t, ctx, s, partitions(4, 1<<20), w)
-		session, err := db.Connector.Connect(ctx, 0, 0)
+		session, err := db.Connect(ctx, 0, 0)
 		must(t, err)
 		println("working")
 		_, err = session.Do(ctx, 0, 1<<40)

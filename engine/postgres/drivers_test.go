@@ -30,7 +30,7 @@ func driven(t *testing.T, f *usersServer) {
 		t.Errorf("the server's clock is %v from this host's, which is its own", d)
 	}
 	var parts []drive.Result
-	for i, c := range []filewise.Connector{db.Connector, joined} {
+	for i, c := range []filewise.Connector{db, joined} {
 		session, err := c.Connect(ctx, 0, i)
 		must(t, err)
 		res, err := drive.Run(ctx, drive.Load{Sessions: []filewise.Session{session}, First: i, Ops: []int64{40}, Chunk: 20,
@@ -42,7 +42,7 @@ func driven(t *testing.T, f *usersServer) {
 	all, err := drive.Merge(parts, true)
 	must(t, err)
 	all.Ledger = append(all.Ledger, make(filewise.Ledger, p.Connections()-2)...)
-	must(t, w.Check(ctx, db.Querier, 0, []filewise.Ledger{all.Ledger}))
+	must(t, w.Check(ctx, db, 0, []filewise.Ledger{all.Ledger}))
 
 	left, err := joined.Connect(ctx, 0, 1)
 	must(t, err)
@@ -53,7 +53,7 @@ func driven(t *testing.T, f *usersServer) {
 	if n == 0 {
 		t.Error("a driver's session is a stranger's")
 	}
-	must(t, db.Dropper.Drop(ctx))
+	must(t, db.Drop(ctx))
 	if done, err := left.Do(ctx, 40, 20); err == nil || done != 0 {
 		t.Errorf("after the drop a driver has committed %d: %v", done, err)
 	}

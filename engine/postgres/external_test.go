@@ -277,16 +277,16 @@ func cleaned(t *testing.T, f *usersServer) {
 	// A build whose mark is gone is not dropped.
 	w := inserts(t, nil)
 	db := buildOn(t, ctx, s, partitions(1, 1<<20), w)
-	name := db.Connector.(*build).link.Config.Database
+	name := db.Build.(*build).link.Config.Database
 	text := ""
 	must(t, s.link.Scan(ctx, readMark(kindDatabase), []any{name}, &text))
 	f.do("COMMENT ON DATABASE " + dialect.Ident(name) + " IS NULL")
-	if err := db.Dropper.Drop(ctx); err == nil || !strings.Contains(err.Error(), "mark") {
+	if err := db.Drop(ctx); err == nil || !strings.Contains(err.Error(), "mark") {
 		t.Errorf("without its mark: %v", err)
 	}
 	f.do("COMMENT ON DATABASE " + dialect.Ident(name) + " IS " + dialect.Literal(text))
-	must(t, db.Dropper.Drop(ctx))
-	must(t, db.Dropper.Drop(ctx))
+	must(t, db.Drop(ctx))
+	must(t, db.Drop(ctx))
 	f.do("DROP DATABASE IF EXISTS "+dialect.Ident(alive), "DROP DATABASE IF EXISTS "+dialect.Ident(used))
 	if left := leftovers(t, s); len(left) > 0 {
 		t.Errorf("left: %+v", left)
@@ -428,13 +428,13 @@ func inDirectory(t *testing.T, f *usersServer) {
 	for range 2 {
 		db := buildOn(t, ctx, s, partitions(2, 1<<20), w)
 		ledger := work(t, ctx, db, w, 0, 20)
-		must(t, w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}))
-		files, err := db.Observer.Observe(ctx)
+		must(t, w.Check(ctx, db, 0, []filewise.Ledger{ledger}))
+		files, err := db.Observe(ctx)
 		must(t, err)
 		if files[0].Volume != "default" || files[1].Volume != "place" {
 			t.Errorf("%+v", files)
 		}
-		must(t, db.Dropper.Drop(ctx))
+		must(t, db.Drop(ctx))
 	}
 	left := leftovers(t, s.(*externalServer))
 	if len(left) != 1 {

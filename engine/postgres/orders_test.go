@@ -39,7 +39,7 @@ func TestOrdersOnPlainTables(t *testing.T) {
 		}
 	}
 	must(t, db.Bulk.Finish(ctx))
-	s, err := db.Connector.Connect(ctx, 0, 0)
+	s, err := db.Connect(ctx, 0, 0)
 	must(t, err)
 	defer func() { must(t, s.Close()) }()
 	ledger := filewise.Ledger{0, 0}
@@ -49,7 +49,7 @@ func TestOrdersOnPlainTables(t *testing.T) {
 		return err
 	}
 	must(t, do(ctx, 30))
-	link := db.Connector.(*build).link
+	link := db.Build.(*build).link
 	// On partitions, plans for the values of each call would take half of the time.
 	var mode string
 	must(t, link.Scan(ctx, "SELECT current_setting('plan_cache_mode')", nil, &mode))
@@ -58,7 +58,7 @@ func TestOrdersOnPlainTables(t *testing.T) {
 	}
 	var left, came int64
 	must(t, link.Scan(ctx, "SELECT count(*) FROM pg_class WHERE relname LIKE 'fw_churn%'", nil, &left))
-	if came = db.Connector.(*build).churned.Load(); left != 0 || came != 30 {
+	if came = db.Build.(*build).churned.Load(); left != 0 || came != 30 {
 		t.Errorf("%d of %d tables that came are left", left, came)
 	}
 	cut := 0
@@ -72,8 +72,8 @@ func TestOrdersOnPlainTables(t *testing.T) {
 		cut++
 	}
 	t.Logf("%d transactions, interrupted %d times", ledger[0], cut)
-	must(t, w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}))
-	_, err = db.Observer.Observe(ctx)
+	must(t, w.Check(ctx, db, 0, []filewise.Ledger{ledger}))
+	_, err = db.Observe(ctx)
 	must(t, err)
 	if !underRace {
 		allocatesNothing(t, s.(*statements), &ledger[0])

@@ -62,14 +62,14 @@ func othersStay(t *testing.T, f *usersServer) {
 	s := f.open(t)
 	w := inserts(t, func(p *workload.Params) { p.Table = workload.TablePerConnection })
 	db := buildOn(t, ctx, s, partitions(2, 1<<20), inserts(t, nil))
-	name := db.Connector.(*build).link.Config.Database
+	name := db.Build.(*build).link.Config.Database
 	many := buildOn(t, ctx, s, partitions(2, 1<<20), w)
-	for _, mine := range []string{name, many.Connector.(*build).link.Config.Database} {
+	for _, mine := range []string{name, many.Build.(*build).link.Config.Database} {
 		if what, err := s.othersIn(ctx, mine, deadMark(t, mine)); err != nil || what != "" {
 			t.Errorf("in a new build: %q, %v", what, err)
 		}
 	}
-	must(t, many.Dropper.Drop(ctx))
+	must(t, many.Drop(ctx))
 	var living string
 	must(t, s.link.Scan(ctx, readMark(kindDatabase), []any{name}, &living))
 	in := s.link.To(name)
@@ -105,7 +105,7 @@ func othersStay(t *testing.T, f *usersServer) {
 	theirs = f.admin.To(name)
 	must(t, theirs.Exec(ctx, "DROP TABLE fw_rows_0007"))
 	theirs.Close()
-	must(t, db.Dropper.Drop(ctx))
+	must(t, db.Drop(ctx))
 
 	// A marked tablespace that someone uses.
 	space := mark.NewName()

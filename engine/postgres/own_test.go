@@ -91,7 +91,7 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 	if err := db.Backup.Verify(deadline(t)); !errors.Is(err, filewise.ErrCheck) || !strings.Contains(err.Error(), "public.lines") {
 		t.Errorf("a row that differs: %v", err)
 	}
-	must(t, db.Dropper.Drop(deadline(t)))
+	must(t, db.Drop(deadline(t)))
 	if left, err := os.ReadDir(target.Volumes[1].Dir); err != nil || slices.ContainsFunc(left, os.DirEntry.IsDir) {
 		t.Errorf("left are %v (%v)", left, err)
 	}
@@ -105,7 +105,7 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 	if files, err := db.Backup.Backup(deadline(t)); err != nil || files != nil {
 		t.Errorf("thrown away: %v, %v", files, err)
 	}
-	must(t, db.Dropper.Drop(deadline(t)))
+	must(t, db.Drop(deadline(t)))
 	counters, err := db.Probes[0].Read(deadline(t))
 	must(t, err)
 	if counters[0].Value < 1 || counters[1].Value <= 0 {
@@ -152,7 +152,7 @@ func ownPart(t *testing.T, target filewise.Target, layout filewise.Layout, progr
 	if err != nil || len(files) != 2 { // toc.dat and the table's
 		t.Errorf("the backup of one table is %+v: %v", files, err)
 	}
-	must(t, db.Dropper.Drop(deadline(t)))
+	must(t, db.Drop(deadline(t)))
 	server.target.Part = []string{"public.liens"}
 	if _, err := server.BackupSize(deadline(t)); err == nil || !strings.Contains(filewise.RemedyOf(err), "public.lines") {
 		t.Errorf("a table that is not there: %v", err)
@@ -195,7 +195,7 @@ func ownCopied(t *testing.T, f *usersServer, server filewise.Server, target file
 	if err := db.Backup.Verify(deadline(t)); !errors.Is(err, filewise.ErrCheck) || !strings.Contains(err.Error(), "public.lines") {
 		t.Errorf("a row that differs: %v", err)
 	}
-	must(t, db.Dropper.Drop(deadline(t)))
+	must(t, db.Drop(deadline(t)))
 	text, err := Engine{}.BackupScript(target, layout, program)
 	must(t, err)
 	if len(text.Others) != 1 || !strings.Contains(text.Others[0].Text, "process-max=2\ncompress-type=gz\ncompress-level=1") {

@@ -47,7 +47,7 @@ func TestPhasesInterrupted(t *testing.T) {
 func interrupted(t *testing.T, db *filewise.Database, w filewise.Workload, phase, worker int, ledgers []filewise.Ledger) (cut int) {
 	t.Helper()
 	p := w.Program().Phases[phase]
-	s, err := db.Connector.Connect(t.Context(), phase, worker)
+	s, err := db.Connect(t.Context(), phase, worker)
 	must(t, err)
 	defer func() { must(t, s.Close()) }()
 	done, all := &ledgers[phase][worker], p.Ops/int64(p.Connections)
@@ -63,9 +63,9 @@ func interrupted(t *testing.T, db *filewise.Database, w filewise.Workload, phase
 			continue
 		}
 		cut++
-		must(t, w.Check(t.Context(), db.Querier, phase, ledgers))
+		must(t, w.Check(t.Context(), db, phase, ledgers))
 	}
-	must(t, w.Check(t.Context(), db.Querier, phase, ledgers))
+	must(t, w.Check(t.Context(), db, phase, ledgers))
 	return cut
 }
 
@@ -81,7 +81,7 @@ func TestMissingRow(t *testing.T) {
 		Data: filewise.Spread{Files: 1, Bytes: 1 << 20, Allocation: filewise.Growing}}
 	db := buildOn(t, ctx, open(t, ctx, onScratch(t, 1)), l, w)
 	for i, p := range w.Program().Phases {
-		s, err := db.Connector.Connect(ctx, i, 0)
+		s, err := db.Connect(ctx, i, 0)
 		must(t, err)
 		n, err := s.Do(ctx, 0, 3)
 		known := p.Client || p.Section != "delete" // a row that is not there looks like a deleted one
@@ -89,7 +89,7 @@ func TestMissingRow(t *testing.T) {
 			t.Errorf("%s on no rows: %d done, %v", p.Family, n, err)
 		}
 		must(t, s.Close())
-		must(t, db.Connector.(*build).link.Exec(ctx, "TRUNCATE fw_rows"))
+		must(t, db.Build.(*build).link.Exec(ctx, "TRUNCATE fw_rows"))
 	}
 }
 
@@ -128,7 +128,7 @@ func TestBulk(t *testing.T) {
 	for range 2 {
 		must(t, db.Bulk.LoadBatch(ctx, batch(false), 0))
 	}
-	rows, err := db.Connector.(*build).link.Rows(ctx, "SELECT id, address, val1 IS NULL, val2 FROM frag1 ORDER BY id")
+	rows, err := db.Build.(*build).link.Rows(ctx, "SELECT id, address, val1 IS NULL, val2 FROM frag1 ORDER BY id")
 	must(t, err)
 	if len(rows) != len(texts) {
 		t.Fatalf("%d rows: %v", len(rows), rows)
@@ -150,7 +150,7 @@ func TestBulk(t *testing.T) {
 	const scans = 3 // query 4
 	for most, parallel := range map[int]bool{0: false, 2: true} {
 		must(t, link.Exec(ctx, fmt.Sprintf("SET max_parallel_workers_per_gather = %d", most)))
-		if n, err := db.Observer.(filewise.Planner).ParallelWorkers(ctx, scans); err != nil || n > 0 != parallel {
+		if n, err := db.ParallelWorkers(ctx, scans); err != nil || n > 0 != parallel {
 			t.Errorf("of at most %d workers %d are planned: %v", most, n, err)
 		}
 	}

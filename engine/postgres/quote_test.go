@@ -15,7 +15,7 @@ func TestQuoting(t *testing.T) {
 	ctx := deadline(t)
 	s := open(t, ctx, onScratch(t, 1))
 	db := buildOn(t, ctx, s, partitions(1, 1<<20), inserts(t, nil))
-	l := db.Connector.(*build).link
+	l := db.Build.(*build).link
 	for _, name := range []string{
 		"plain", "UPPER", `a"b`, `a""b`, "it's", `back\slash`, `\'; DROP TABLE fw_rows; --`, `"; DROP TABLE fw_rows; --`, "new\nline",
 		"Größe 数据", "$1", "$fw$", "a.b", " ", strings.Repeat("ö", 31) + "x",

@@ -14,7 +14,7 @@ import (
 type raw struct{ conn *pgx.Conn }
 
 func rawConn(ctx context.Context, db *filewise.Database) (enginetest.Raw, error) {
-	conn, err := pgx.ConnectConfig(ctx, db.Connector.(*build).link.Config)
+	conn, err := pgx.ConnectConfig(ctx, db.Build.(*build).link.Config)
 	return raw{conn}, err
 }
 

@@ -47,8 +47,8 @@ func BenchmarkRestore(b *testing.B) {
 	l.Kind = filewise.KindSingle
 	db, err := s.Build(b.Context(), l, w.Program())
 	fatal(err)
-	defer func() { fatal(db.Dropper.Drop(context.WithoutCancel(b.Context()))) }()
-	i := db.Observer.(*build).host.(*instance)
+	defer func() { fatal(db.Drop(context.WithoutCancel(b.Context()))) }()
+	i := db.Build.(*build).host.(*instance)
 	c := i.link.Config
 	var own, client []time.Duration
 	for b.Loop() {

@@ -117,9 +117,9 @@ func restored(t *testing.T, f *usersServer) {
 		layout := partitions(4, 0)
 		db, err := s.Build(deadline(t), layout, program(path, "id"))
 		must(t, err)
-		link := db.Observer.(*build).link
+		link := db.Build.(*build).link
 		f.same(t, db)
-		files, err := db.Observer.Observe(deadline(t))
+		files, err := db.Observe(deadline(t))
 		must(t, err)
 		volumes := map[string]int{}
 		for _, file := range files {
@@ -134,7 +134,7 @@ func restored(t *testing.T, f *usersServer) {
 		must(t, link.Exec(deadline(t), "TRUNCATE lines, more_lines, orders, "+dialect.Ident(longTable)))
 		must(t, db.Reset.Reset(deadline(t)))
 		f.same(t, db)
-		must(t, db.Dropper.Drop(deadline(t)))
+		must(t, db.Drop(deadline(t)))
 		for _, key := range []string{"id", "land"} {
 			err := Engine{}.CheckDump(deadline(t), s.(*managedServer).target, []filewise.Layout{layout}, program(path, key))
 			if key == "id" {
@@ -171,7 +171,7 @@ func (f *usersServer) same(t *testing.T, db *filewise.Database) {
 		}
 		return all
 	}
-	i := db.Observer.(*build).host.(*instance)
+	i := db.Build.(*build).host.(*instance)
 	built := lines(dumped(t, f.in, i.sites.dataDir(), 5432, i.link.Config.Database, plain...))
 	for _, line := range lines(f.dump(t, "original", plain...)) {
 		if !slices.Contains(built, line) {
@@ -200,7 +200,7 @@ func (f *usersServer) restoredWhole(t *testing.T, s filewise.Server, p filewise.
 	db, err := s.Build(deadline(t), layout, p)
 	must(t, err)
 	f.same(t, db)
-	files, err := db.Observer.Observe(deadline(t))
+	files, err := db.Observe(deadline(t))
 	must(t, err)
 	on := map[string]string{}
 	for _, file := range files {
@@ -211,11 +211,11 @@ func (f *usersServer) restoredWhole(t *testing.T, s filewise.Server, p filewise.
 	if len(on) != 3 || on["orders"] == on[longTable] || on["group.moves"] != on["orders"] {
 		t.Errorf("the tables lie on %v", on)
 	}
-	indexes, err := db.Observer.(*build).link.Texts(deadline(t),
+	indexes, err := db.Build.(*build).link.Texts(deadline(t),
 		"SELECT x.relname::text FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid "+
 			"JOIN pg_class c ON c.oid = i.indrelid WHERE c.relname = $1 AND x.reltablespace <> c.reltablespace", longTable)
 	if must(t, err); len(indexes) > 0 {
 		t.Errorf("indexes lie elsewhere than their table: %q", indexes)
 	}
-	must(t, db.Dropper.Drop(deadline(t)))
+	must(t, db.Drop(deadline(t)))
 }

@@ -177,8 +177,8 @@ func (s *managedServer) Build(ctx context.Context, l filewise.Layout, p filewise
 	})
 	i.settle = b.Settle
 	db.Probes = append(db.Probes, server.Tree(i.life.Process))
-	db.Restart, db.Reset, db.Lifecycle, db.Evict = i.life, server.NewResetter(i.life), i.life, i.life
-	db.Copier, db.Copied = s.copier(i), i.copied
+	db.Restart, db.Reset, db.Lifecycle, db.Evict = i.life.Restart, server.NewResetter(i.life), i.life, i.life.Evict
+	db.Keep, db.Copied = s.keeper(i), i.copied
 	if p.BacksUp() {
 		db.Backup = backups
 	}

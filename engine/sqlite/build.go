@@ -50,16 +50,15 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 		d.worked.Store(true)
 	}
 	db := &filewise.Database{
-		Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d,
-		Probes: d.probes(), Chunk: int64(p.First().CommitEvery),
-		Restart: d, Evict: d, Bulk: d,
+		Build: d, Probes: d.probes(), Chunk: int64(p.First().CommitEvery),
+		Restart: d.Restart, Evict: d.Evict, Bulk: d,
 	}
 	if p.BacksUp() {
 		d.backups = &backuper{d: d, made: map[string]bool{}}
 		db.Backup = d.backups
 	}
 	if d.later != nil {
-		db.Extender = d
+		db.Extend = d.Extend
 	}
 	return db, nil
 }

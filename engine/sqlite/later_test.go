@@ -40,14 +40,14 @@ func laterKeeps(t *testing.T, arm filewise.AddedLater, files int, table, key str
 	db, err := srv.Build(ctx, l, w.Program())
 	must(t, err)
 	insertFrom(t, db, 0, 50)
-	must(t, db.Extender.Extend(ctx))
-	if err := db.Extender.Extend(ctx); err == nil {
+	must(t, db.Extend(ctx))
+	if err := db.Extend(ctx); err == nil {
 		t.Error("files are added twice")
 	}
-	must(t, w.Check(ctx, db.Querier, 0, []filewise.Ledger{{50, 50, 50, 50}}))
+	must(t, w.Check(ctx, db, 0, []filewise.Ledger{{50, 50, 50, 50}}))
 	before := rowsByFile(t, db)
 	insertFrom(t, db, 50, 40)
-	must(t, w.Check(ctx, db.Querier, 0, []filewise.Ledger{{90, 90, 90, 90}}))
+	must(t, w.Check(ctx, db, 0, []filewise.Ledger{{90, 90, 90, 90}}))
 	for i, n := range rowsByFile(t, db) {
 		grew := n - before[i]
 		switch {
@@ -59,7 +59,7 @@ func laterKeeps(t *testing.T, arm filewise.AddedLater, files int, table, key str
 			t.Errorf("file %d had %d of the 200 loaded rows, and got %d of 160", i+1, before[i], grew)
 		}
 	}
-	must(t, db.Dropper.Drop(ctx))
+	must(t, db.Drop(ctx))
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
@@ -68,11 +68,11 @@ func laterKeeps(t *testing.T, arm filewise.AddedLater, files int, table, key str
 func insertFrom(t *testing.T, db *filewise.Database, first, n int64) {
 	t.Helper()
 	for c := range 4 {
-		s, err := db.Connector.Connect(context.Background(), 0, c)
+		s, err := db.Connect(context.Background(), 0, c)
 		must(t, err)
 		_, err = s.Do(context.Background(), first, n)
 		must(t, err)
-		if err := db.Extender.Extend(context.Background()); err == nil {
+		if err := db.Extend(context.Background()); err == nil {
 			t.Error("files are added while a connection is open")
 		}
 		must(t, s.Close())
@@ -81,7 +81,7 @@ func insertFrom(t *testing.T, db *filewise.Database, first, n int64) {
 
 func rowsByFile(t *testing.T, db *filewise.Database) []int {
 	t.Helper()
-	d := db.Observer.(*database)
+	d := db.Build.(*database)
 	var all []int
 	for _, f := range d.files {
 		total := 0
@@ -108,10 +108,10 @@ func TestAddedFilesNeverReplaceAnything(t *testing.T) {
 	l.AddedLater = filewise.LaterRebuilt
 	db, err := srv.Build(ctx, l, inserts(t, 4, 100, 1).Program())
 	must(t, err)
-	if err := db.Extender.Extend(ctx); err == nil || !strings.Contains(err.Error(), "is left alone") {
+	if err := db.Extend(ctx); err == nil || !strings.Contains(err.Error(), "is left alone") {
 		t.Errorf("extending over a file of the user's: %v", err)
 	}
-	must(t, db.Dropper.Drop(ctx))
+	must(t, db.Drop(ctx))
 	left, _ := os.ReadDir(dir)
 	if text, err := os.ReadFile(mine); len(left) != 1 || string(text) != "mine" || err != nil {
 		t.Errorf("left %v, and the user's file says %q", left, text)

@@ -31,7 +31,7 @@ func ordersOn(t *testing.T, p workload.Params, files, loaders int) (*database, *
 	if err := db.Bulk.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return db.Observer.(*database), db, w
+	return db.Build.(*database), db, w
 }
 
 // everything returns the content of all tables, row by row, whatever file they are in.
@@ -69,7 +69,7 @@ func TestOrdersFollowFromTheSeed(t *testing.T) {
 	var loaded, worked string
 	for _, x := range []struct{ files, loaders int }{{1, 1}, {3, 4}, {2, 2}} {
 		d, db, w := ordersOn(t, p, x.files, x.loaders)
-		if err := w.Check(t.Context(), db.Querier, filewise.AsLoaded, nil); err != nil {
+		if err := w.Check(t.Context(), db, filewise.AsLoaded, nil); err != nil {
 			t.Fatal(err)
 		}
 		now := everything(t, d)
@@ -92,7 +92,7 @@ func TestOrdersFollowFromTheSeed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
+		if err := w.Check(t.Context(), db, 0, []filewise.Ledger{ledger}); err != nil {
 			t.Fatal(err)
 		}
 		if now = everything(t, d); worked == "" {
@@ -124,7 +124,7 @@ var damages = map[int]string{
 func TestOrdersSeesDamage(t *testing.T) {
 	d, db, w := ordersOn(t, workload.Params{Connections: 2, Warehouses: 4, Scale: 0.001}, 2, 2)
 	check := func() error {
-		return w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{{0, 0}})
+		return w.Check(t.Context(), db, 0, []filewise.Ledger{{0, 0}})
 	}
 	if err := check(); err != nil {
 		t.Fatal(err)
@@ -189,7 +189,7 @@ func TestOrdersCancelled(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
+	if err := w.Check(t.Context(), db, 0, []filewise.Ledger{ledger}); err != nil {
 		t.Error(err)
 	}
 }

@@ -29,7 +29,7 @@ func phased(t *testing.T, w filewise.Workload, err error, files int) *filewise.D
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := db.Dropper.Drop(context.Background()); err != nil {
+		if err := db.Drop(context.Background()); err != nil {
 			t.Error(err)
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
@@ -46,7 +46,7 @@ func phases(t *testing.T, db *filewise.Database, w filewise.Workload) {
 	for i, p := range w.Program().Phases {
 		ledger := make(filewise.Ledger, p.Connections)
 		for c := range ledger {
-			s, err := db.Connector.Connect(t.Context(), i, c)
+			s, err := db.Connect(t.Context(), i, c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,13 +58,13 @@ func phases(t *testing.T, db *filewise.Database, w filewise.Workload) {
 			}
 		}
 		ledgers = append(ledgers, ledger)
-		if err := w.Check(t.Context(), db.Querier, i, ledgers); err != nil {
+		if err := w.Check(t.Context(), db, i, ledgers); err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 && p.Section == "insert" {
 			wrong := append([]filewise.Ledger(nil), ledgers...)
 			wrong[0] = filewise.Ledger{ledger[0] + 1}
-			if w.Check(t.Context(), db.Querier, i, wrong) == nil {
+			if w.Check(t.Context(), db, i, wrong) == nil {
 				t.Error("the check does not see a row too few")
 			}
 		}
@@ -96,10 +96,10 @@ func loadAll(t *testing.T, db *filewise.Database, w filewise.Workload) {
 	if err := db.Bulk.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Check(t.Context(), db.Querier, filewise.AsLoaded, nil); err != nil {
+	if err := w.Check(t.Context(), db, filewise.AsLoaded, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Observer.Observe(t.Context()); err != nil {
+	if _, err := db.Observe(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -111,7 +111,7 @@ func TestScan(t *testing.T) {
 			db := phased(t, w, err, files)
 			loadAll(t, db, w)
 			phases(t, db, w)
-			for _, cool := range []func(context.Context) error{db.Restart.Restart, db.Evict.Evict} {
+			for _, cool := range []func(context.Context) error{db.Restart, db.Evict} {
 				if err := cool(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -235,7 +235,7 @@ func TestBackupsApart(t *testing.T) {
 	if _, err := db.Backup.Backup(t.Context()); !errors.Is(err, fs.ErrExist) {
 		t.Fatalf("backed up over a file that exists: %v", err)
 	}
-	if err := db.Dropper.Drop(t.Context()); err != nil {
+	if err := db.Drop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := os.ReadFile(made[1].Path); err != nil || string(text) != "the user's" {
@@ -276,7 +276,7 @@ func TestInstancesSideBySide(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files, err := db.Observer.Observe(t.Context())
+		files, err := db.Observe(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -288,7 +288,7 @@ func TestInstancesSideBySide(t *testing.T) {
 		t.Fatalf("both lie in %s", path)
 	}
 	loadAll(t, second, w)
-	if err := first.Dropper.Drop(t.Context()); err != nil {
+	if err := first.Drop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	third, again := build()
@@ -297,7 +297,7 @@ func TestInstancesSideBySide(t *testing.T) {
 	}
 	loadAll(t, third, w)
 	for _, db := range []*filewise.Database{second, third} {
-		if err := db.Dropper.Drop(t.Context()); err != nil {
+		if err := db.Drop(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}

@@ -46,7 +46,7 @@ func build(t *testing.T, to filewise.Target, l filewise.Layout, w filewise.Workl
 	must(t, err)
 	db, err := srv.Build(context.Background(), l, w.Program())
 	must(t, err)
-	t.Cleanup(func() { must(t, db.Dropper.Drop(context.Background())) })
+	t.Cleanup(func() { must(t, db.Drop(context.Background())) })
 	return db
 }
 
@@ -55,18 +55,18 @@ func insert(t *testing.T, db *filewise.Database, w filewise.Workload, n int64) {
 	t.Helper()
 	ledger := make(filewise.Ledger, w.Program().Connections())
 	for i := range ledger {
-		s, err := db.Connector.Connect(context.Background(), 0, i)
+		s, err := db.Connect(context.Background(), 0, i)
 		must(t, err)
 		ledger[i], err = s.Do(context.Background(), 0, n)
 		must(t, err)
 		must(t, s.Close())
 	}
-	must(t, w.Check(context.Background(), db.Querier, 0, []filewise.Ledger{ledger}))
+	must(t, w.Check(context.Background(), db, 0, []filewise.Ledger{ledger}))
 }
 
 func dataFiles(t *testing.T, db *filewise.Database) []filewise.File {
 	t.Helper()
-	all, err := db.Observer.Observe(context.Background())
+	all, err := db.Observe(context.Background())
 	must(t, err)
 	return slices.DeleteFunc(all, func(f filewise.File) bool { return f.Role != filewise.RoleData })
 }
@@ -94,9 +94,9 @@ func TestPreallocatedFilesKeepTheirSize(t *testing.T) {
 	ctx := context.Background()
 	for _, step := range []func(){
 		func() {},
-		func() { must(t, db.Settler.Settle(ctx)) },
+		func() { must(t, db.Settle(ctx)) },
 		func() { insert(t, db, inserts(t, 2, 1000, 10), 300) },
-		func() { must(t, db.Settler.Settle(ctx)) },
+		func() { must(t, db.Settle(ctx)) },
 	} {
 		step()
 		for _, f := range dataFiles(t, db) {
@@ -114,7 +114,7 @@ func TestAFullFileGrowsByAStep(t *testing.T) {
 	w := inserts(t, 1, 1000, 50)
 	db := build(t, target(t.TempDir()), layout(1, 1<<20), w)
 	insert(t, db, w, 2300)
-	must(t, db.Settler.Settle(context.Background()))
+	must(t, db.Settle(context.Background()))
 	if f := dataFiles(t, db)[0]; f.Bytes != 3<<20 {
 		t.Errorf("2.3 MB of rows made a file of 1 MiB %d bytes large, want 3 MiB", f.Bytes)
 	}
@@ -130,12 +130,12 @@ func TestGrowingFiles(t *testing.T) {
 		l := layout(1, 64<<20)
 		l.Data.Allocation, l.Data.Growth = filewise.Growing, growth
 		db := build(t, target(t.TempDir()), l, w)
-		must(t, db.Settler.Settle(context.Background()))
+		must(t, db.Settle(context.Background()))
 		if f := dataFiles(t, db)[0]; f.Bytes > max(growth, 2*pageBytes) {
 			t.Errorf("growth %d: the file starts with %d bytes", growth, f.Bytes)
 		}
 		insert(t, db, w, 2300)
-		must(t, db.Settler.Settle(context.Background()))
+		must(t, db.Settle(context.Background()))
 		if f := dataFiles(t, db)[0]; !want(f.Bytes) {
 			t.Errorf("growth %d: 2.3 MB of rows made %d bytes", growth, f.Bytes)
 		}
@@ -147,7 +147,7 @@ func TestEveryFileIsTouched(t *testing.T) {
 		w := inserts(t, c.connections, 50, 2)
 		db := build(t, target(t.TempDir()), layout(c.files, 4<<20), w)
 		insert(t, db, w, 40)
-		rows, err := db.Querier.Query(context.Background(), "check")
+		rows, err := db.Query(context.Background(), "check")
 		must(t, err)
 		if len(rows) != c.files {
 			t.Errorf("%d files: check returned %d rows", c.files, len(rows))
@@ -175,7 +175,7 @@ func TestObserveFindsWhatIsNotAsAsked(t *testing.T) {
 		"one too few": nil,
 	} {
 		db := build(t, target(t.TempDir()), layout(2, 2<<20), inserts(t, 1, 100, 1))
-		d := db.Observer.(*database)
+		d := db.Build.(*database)
 		switch name {
 		case "not in WAL":
 			_, err := d.files[1].keeper.value(context.Background(), "PRAGMA journal_mode = DELETE")
@@ -188,7 +188,7 @@ func TestObserveFindsWhatIsNotAsAsked(t *testing.T) {
 		default:
 			must(t, damage(d.files[1].path))
 		}
-		if _, err := db.Observer.Observe(context.Background()); !errors.Is(err, filewise.ErrLayout) {
+		if _, err := db.Observe(context.Background()); !errors.Is(err, filewise.ErrLayout) {
 			t.Errorf("%s: observing says %v", name, err)
 		}
 	}
@@ -236,7 +236,7 @@ func TestIdentifiersCannotBreakOut(t *testing.T) {
 	db := build(t, target(t.TempDir()), layout(1, 1<<20), w)
 	statements, err := workloads["inserts"].Statements("tables", vars(w.Program(), name))
 	must(t, err)
-	keeper := db.Observer.(*database).files[0].keeper
+	keeper := db.Build.(*database).files[0].keeper
 	for _, st := range statements {
 		must(t, keeper.exec(context.Background(), st))
 	}
@@ -284,14 +284,14 @@ func TestCancelWhileWaitingForTheLock(t *testing.T) {
 	to := target(t.TempDir())
 	to.Durability = filewise.DurabilityFull
 	db := build(t, to, layout(1, 4<<20), w)
-	holder, err := open(db.Observer.(*database).files[0].path)
+	holder, err := open(db.Build.(*database).files[0].path)
 	must(t, err)
 	must(t, holder.exec(context.Background(), "BEGIN IMMEDIATE"))
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(20*time.Millisecond, cancel)
 	var wg sync.WaitGroup
 	for i := range 16 {
-		s, err := db.Connector.Connect(context.Background(), 0, i)
+		s, err := db.Connect(context.Background(), 0, i)
 		must(t, err)
 		wg.Go(func() {
 			if n, err := s.Do(ctx, 0, 1000); n != 0 || !errors.Is(err, context.Canceled) {
@@ -308,7 +308,7 @@ func TestCancelWhileWaitingForTheLock(t *testing.T) {
 	}
 	must(t, holder.exec(context.Background(), "ROLLBACK"))
 	must(t, holder.Close())
-	must(t, w.Check(context.Background(), db.Querier, 0, []filewise.Ledger{make(filewise.Ledger, 16)}))
+	must(t, w.Check(context.Background(), db, 0, []filewise.Ledger{make(filewise.Ledger, 16)}))
 }
 
 func TestDropClosesEverything(t *testing.T) {
@@ -318,17 +318,17 @@ func TestDropClosesEverything(t *testing.T) {
 	must(t, err)
 	db, err := srv.Build(context.Background(), layout(4, 4<<20), w.Program())
 	must(t, err)
-	s, err := db.Connector.Connect(context.Background(), 0, 1)
+	s, err := db.Connect(context.Background(), 0, 1)
 	must(t, err)
-	must(t, db.Dropper.Drop(context.Background()))
-	must(t, db.Dropper.Drop(context.Background()))
+	must(t, db.Drop(context.Background()))
+	must(t, db.Drop(context.Background()))
 	if _, err := s.Do(context.Background(), 0, 1); err == nil {
 		t.Error("a connection works after the drop")
 	}
-	if _, err := db.Connector.Connect(context.Background(), 0, 0); err == nil {
+	if _, err := db.Connect(context.Background(), 0, 0); err == nil {
 		t.Error("a connection opens after the drop")
 	}
-	if err := db.Settler.Settle(context.Background()); err == nil {
+	if err := db.Settle(context.Background()); err == nil {
 		t.Error("a dropped database settles")
 	}
 	if after := descriptors(t); after > before {
@@ -426,17 +426,17 @@ func BenchmarkCheck(b *testing.B) {
 	}
 	ledger := make(filewise.Ledger, 16)
 	for i := range ledger {
-		s, _ := db.Connector.Connect(context.Background(), 0, i)
+		s, _ := db.Connect(context.Background(), 0, i)
 		if ledger[i], err = s.Do(context.Background(), 0, 300_000/16); err != nil {
 			b.Fatal(err)
 		}
 	}
 	for b.Loop() {
-		if err := w.Check(context.Background(), db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
+		if err := w.Check(context.Background(), db, 0, []filewise.Ledger{ledger}); err != nil {
 			b.Fatal(err)
 		}
 	}
-	_ = db.Dropper.Drop(context.Background())
+	_ = db.Drop(context.Background())
 }
 
 // Storage that goes away before the first trial is not Filewise's own fault.

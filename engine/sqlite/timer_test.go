@@ -56,11 +56,11 @@ func TestTimer(t *testing.T) {
 func TestOpenLockWait(t *testing.T) {
 	w := inserts(t, 1, 100, 1)
 	db := build(t, target(t.TempDir()), layout(1, 1<<20), w)
-	d := db.Observer.(*database)
+	d := db.Build.(*database)
 	holder, err := open(d.files[0].path)
 	must(t, err)
 	must(t, holder.exec(t.Context(), "BEGIN IMMEDIATE"))
-	s, err := db.Connector.Connect(t.Context(), 0, 0)
+	s, err := db.Connect(t.Context(), 0, 0)
 	must(t, err)
 	ended := make(chan error, 1)
 	go func() {

@@ -54,12 +54,12 @@ func measure(t *testing.T, durability filewise.Durability, files int, window tim
 			Data: filewise.Spread{Files: files, Bytes: scenario.Bytes, Allocation: filewise.Preallocated}}, w.Program())
 		return err
 	})
-	stage("observe", func() error { _, err := db.Observer.Observe(ctx); return err })
-	stage("settle", func() error { return db.Settler.Settle(ctx) })
+	stage("observe", func() error { _, err := db.Observe(ctx); return err })
+	stage("settle", func() error { return db.Settle(ctx) })
 	sessions := make([]filewise.Session, len(ledger))
 	stage("connect", func() (err error) {
 		for i := range sessions {
-			if sessions[i], err = db.Connector.Connect(ctx, 0, i); err != nil {
+			if sessions[i], err = db.Connect(ctx, 0, i); err != nil {
 				return err
 			}
 		}
@@ -83,14 +83,14 @@ func measure(t *testing.T, durability filewise.Durability, files int, window tim
 	counters, err := db.Probes[0].Read(ctx)
 	must(t, err)
 	wal := int64(0)
-	found, err := db.Observer.Observe(ctx)
+	found, err := db.Observe(ctx)
 	must(t, err)
 	for _, f := range found {
 		if f.Role == filewise.RoleLog {
 			wal = max(wal, f.Bytes)
 		}
 	}
-	stage("drain", func() error { return db.Settler.Settle(ctx) })
+	stage("drain", func() error { return db.Settle(ctx) })
 	stage("close", func() error {
 		for _, s := range sessions {
 			if err := s.Close(); err != nil {
@@ -99,8 +99,8 @@ func measure(t *testing.T, durability filewise.Durability, files int, window tim
 		}
 		return nil
 	})
-	stage("check", func() error { return w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}) })
-	stage("drop", func() error { return db.Dropper.Drop(ctx) })
+	stage("check", func() error { return w.Check(ctx, db, 0, []filewise.Ledger{ledger}) })
+	stage("drop", func() error { return db.Drop(ctx) })
 	return fmt.Sprintf("%2d files %7.0f rows/s, tail %.0f ms, WAL %.1f MB;%s; %v", files, rate, overrun.Seconds()*1e3, float64(wal)/1e6, line,
 		counters)
 }

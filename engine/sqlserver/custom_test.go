@@ -138,21 +138,21 @@ func TestCustom(t *testing.T) {
 	w := customWork(t, deposit, overdrawn)
 	db := lab.build(s, layout(2), w)
 	lab.model.mu.Lock()
-	d := lab.model.databases[db.Dropper.(*build).design.name]
+	d := lab.model.databases[db.Build.(*build).design.name]
 	d.strange = []string{"accounts"} // which Filewise does not make
 	lab.model.mu.Unlock()
 	ledger := make(filewise.Ledger, 3)
 	ok(t, work(t, t.Context(), db, w.Program(), ledger, 20)...)
-	_, err := db.Observer.Observe(t.Context())
-	ok(t, err, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}))
+	_, err := db.Observe(t.Context())
+	ok(t, err, w.Check(t.Context(), db, 0, []filewise.Ledger{ledger}))
 	ledger[0] -= 10
-	if err := w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}); !errors.Is(err, filewise.ErrCheck) {
+	if err := w.Check(t.Context(), db, 0, []filewise.Ledger{ledger}); !errors.Is(err, filewise.ErrCheck) {
 		t.Errorf("the check does not see transactions too many: %v", err)
 	}
 	if m, err := mark.Parse(d.name, d.properties["filewise"]); err != nil || !m.Custom {
 		t.Errorf("the mark says nothing of custom SQL: %+v, %v", m, err)
 	}
-	ok(t, db.Dropper.Drop(t.Context()))
+	ok(t, db.Drop(t.Context()))
 }
 
 // TestCustomLeftover: what a killed run of custom SQL has left is removed with all that is in it.
@@ -189,18 +189,18 @@ func TestCustomMistakes(t *testing.T) {
 		customWork(t, "UPDATE dbo.accounts SET balance = (SELECT MAX(x) FROM dbo.acounts) WHERE id = :id", overdrawn),
 	} {
 		db := lab.build(s, layout(1), w)
-		_, err := db.Connector.Connect(t.Context(), 0, 0)
+		_, err := db.Connect(t.Context(), 0, 0)
 		if err == nil || !strings.Contains(err.Error(), "my.yaml:10") || filewise.ClassOf(err) != filewise.ClassMistake {
 			t.Errorf("a mistake is told as %v", err)
 		}
-		ok(t, db.Dropper.Drop(t.Context()))
+		ok(t, db.Drop(t.Context()))
 	}
 	for statement, unvaried := range map[string]bool{
 		"INSERT INTO dbo.accounts (id, balance) VALUES (1, NULL)":   true,
 		"INSERT INTO dbo.accounts (id, balance) VALUES (:id, NULL)": false,
 	} {
 		db := lab.build(s, layout(1), customWork(t, statement, overdrawn))
-		c, err := db.Connector.Connect(t.Context(), 0, 0)
+		c, err := db.Connect(t.Context(), 0, 0)
 		ok(t, err)
 		before, rolledBack := lab.model.fault, false
 		lab.model.fault = func(ctx context.Context, q Request, r *Reply) (bool, error) {
@@ -216,7 +216,7 @@ func TestCustomMistakes(t *testing.T) {
 			!strings.Contains(err.Error(), "my.yaml:10") {
 			t.Errorf("%s: unvaried %v, want %v: %v", statement, same != nil, unvaried, err)
 		}
-		ok(t, c.Close(), db.Dropper.Drop(t.Context()))
+		ok(t, c.Close(), db.Drop(t.Context()))
 	}
 }
 

@@ -36,5 +36,3 @@ func (b *build) Cycle(ctx context.Context) (offline, online time.Duration, err e
 	}
 	return offline, online, b.steps.At(filewise.StageBuild).Of("keep").Run(ctx, b.do)
 }
-
-var _ filewise.Cycler = (*build)(nil)

@@ -185,7 +185,7 @@ func TestUsualGrowth(t *testing.T) {
 func TestUntouchedFile(t *testing.T) {
 	lab := newLab(t, nil)
 	db := lab.build(lab.open(), layout(2), inserts(t, nil))
-	files, err := db.Observer.Observe(t.Context())
+	files, err := db.Observe(t.Context())
 	ok(t, err)
 	if files[0].Used == nil || files[1].Used == nil || *files[0].Used == 0 || *files[1].Used != 0 { // by which reach is judged
 		t.Errorf("%+v", files)

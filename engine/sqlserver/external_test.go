@@ -96,7 +96,7 @@ func TestLeftovers(t *testing.T) {
 	if len(lab.names()) != before-2 {
 		t.Errorf("left are %v", lab.names())
 	}
-	ok(t, live.Dropper.Drop(t.Context()))
+	ok(t, live.Drop(t.Context()))
 }
 
 // TestLock: one measures at a time, the other learns who; the lock goes with the
@@ -170,11 +170,11 @@ func TestChangedDefinition(t *testing.T) {
 			lab.model.mu.Unlock()
 		}
 		set("with an index more")
-		if err := db.Dropper.Drop(t.Context()); filewise.CodeOf(err) != filewise.CodePreflight || !slices.Equal(lab.names(), []string{name}) {
+		if err := db.Drop(t.Context()); filewise.CodeOf(err) != filewise.CodePreflight || !slices.Equal(lab.names(), []string{name}) {
 			t.Fatalf("dropped: %v", err)
 		}
 		set("")
-		ok(t, db.Dropper.Drop(t.Context()))
+		ok(t, db.Drop(t.Context()))
 	}
 }
 

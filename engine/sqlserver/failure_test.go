@@ -49,7 +49,7 @@ func TestErrorsOfCallsHaveTheirClass(t *testing.T) {
 				t.Errorf("%d: class %q of %v", c.number, filewise.ClassOf(err), err)
 			}
 		}
-		ok(t, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}))
+		ok(t, w.Check(t.Context(), db, 0, []filewise.Ledger{ledger}))
 	}
 }
 
@@ -60,7 +60,7 @@ func TestCancelLeavesATrueLedger(t *testing.T) {
 		lab := newLab(t, func(m *model) { m.slow = 200 * time.Microsecond })
 		w := inserts(t, func(p *workload.Params) { p.CommitEvery = every })
 		db := lab.build(lab.open(), layout(1), w)
-		s, err := db.Connector.Connect(t.Context(), 0, 1)
+		s, err := db.Connect(t.Context(), 0, 1)
 		ok(t, err)
 		ledger := make(filewise.Ledger, 3)
 		for round := range 4 {
@@ -80,11 +80,11 @@ func TestCancelLeavesATrueLedger(t *testing.T) {
 				t.Errorf("a confirmed cancel took %v", took)
 			}
 			ledger[1] += done
-			ok(t, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}))
+			ok(t, w.Check(t.Context(), db, 0, []filewise.Ledger{ledger}))
 		}
 		done, err := s.Do(t.Context(), ledger[1], 10) // the same connection
 		ledger[1] += done
-		ok(t, err, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}), s.Close())
+		ok(t, err, w.Check(t.Context(), db, 0, []filewise.Ledger{ledger}), s.Close())
 	}
 }
 
@@ -94,7 +94,7 @@ func TestUnconfirmedCancel(t *testing.T) {
 	lab := newLab(t, func(m *model) { m.slow, m.unconfirmed = 200*time.Microsecond, true })
 	w := inserts(t, func(p *workload.Params) { p.CommitEvery = 5 })
 	db := lab.build(lab.open(), layout(1), w)
-	s, err := db.Connector.Connect(t.Context(), 0, 0)
+	s, err := db.Connect(t.Context(), 0, 0)
 	ok(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
@@ -104,7 +104,7 @@ func TestUnconfirmedCancel(t *testing.T) {
 	}
 	ledger := make(filewise.Ledger, 3)
 	ledger[0] = done
-	ok(t, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}), s.Close())
+	ok(t, w.Check(t.Context(), db, 0, []filewise.Ledger{ledger}), s.Close())
 }
 
 // TestLostConnection in the middle of a call has class connection, a true ledger,
@@ -120,7 +120,7 @@ func TestLostConnection(t *testing.T) {
 	}
 	w := inserts(t, nil)
 	db := lab.build(lab.open(), layout(1), w)
-	s, err := db.Connector.Connect(t.Context(), 0, 0)
+	s, err := db.Connect(t.Context(), 0, 0)
 	ok(t, err)
 	ledger := make(filewise.Ledger, 3)
 	for range 2 {
@@ -134,12 +134,12 @@ func TestLostConnection(t *testing.T) {
 	if _, err := s.Do(t.Context(), ledger[0], 20); err == nil {
 		t.Error("a lost session works on")
 	}
-	ok(t, s.Close(), w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}))
-	again, err := db.Connector.Connect(t.Context(), 0, 0)
+	ok(t, s.Close(), w.Check(t.Context(), db, 0, []filewise.Ledger{ledger}))
+	again, err := db.Connect(t.Context(), 0, 0)
 	ok(t, err)
 	done, err := again.Do(t.Context(), ledger[0], 20)
 	ledger[0] += done
-	ok(t, err, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}), again.Close())
+	ok(t, err, w.Check(t.Context(), db, 0, []filewise.Ledger{ledger}), again.Close())
 }
 
 // TestSessionStateIsKept: a connection that a pool hands out again has lost its
@@ -155,7 +155,7 @@ func TestSessionStateIsKept(t *testing.T) {
 	}
 	w := inserts(t, nil)
 	db := lab.build(lab.open(), layout(1), w)
-	s, err := db.Connector.Connect(t.Context(), 0, 2)
+	s, err := db.Connect(t.Context(), 0, 2)
 	ok(t, err)
 	for i := range int64(5) {
 		_, err := s.Do(t.Context(), i*10, 10)
@@ -201,7 +201,7 @@ func TestConnectionsAreKept(t *testing.T) {
 	if first, second, third := seen[0], seen[1]-seen[0], seen[2]-seen[1]; first < mostIdle+6 || second != 6 || third != 6 {
 		t.Errorf("logins by turn: %d, %d, %d", first, second, third)
 	}
-	ok(t, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}), db.Dropper.Drop(t.Context()))
+	ok(t, w.Check(t.Context(), db, 0, []filewise.Ledger{ledger}), db.Drop(t.Context()))
 	if s.idle.n != 0 || len(s.idle.pools) != 0 {
 		t.Errorf("%d are kept after the drop", s.idle.n)
 	}
@@ -212,13 +212,13 @@ func TestSessionLimits(t *testing.T) {
 	lab := newLab(t, nil)
 	w := inserts(t, func(p *workload.Params) { p.Key = workload.KeyRandom })
 	db := lab.build(lab.open(), layout(1), w)
-	s, err := db.Connector.Connect(t.Context(), 0, 0)
+	s, err := db.Connect(t.Context(), 0, 0)
 	ok(t, err)
 	if done, err := s.Do(t.Context(), w.Program().First().Limit-1, 2); err == nil || done != 1 {
 		t.Errorf("two rows from the last one: %d done, %v", done, err)
 	}
 	for _, worker := range []int{-1, 3} {
-		if _, err := db.Connector.Connect(t.Context(), 0, worker); err == nil {
+		if _, err := db.Connect(t.Context(), 0, worker); err == nil {
 			t.Errorf("there is a worker %d", worker)
 		}
 	}
@@ -281,7 +281,7 @@ func TestDropReadsTheMark(t *testing.T) {
 	mark := lab.model.databases[name].properties["filewise"]
 	for what, now := range map[string]string{"none": "", "another": mark + " ", "of another case": strings.ToUpper(mark)} {
 		lab.model.databases[name].properties["filewise"] = now
-		if err := db.Dropper.Drop(t.Context()); filewise.CodeOf(err) != filewise.CodePreflight {
+		if err := db.Drop(t.Context()); filewise.CodeOf(err) != filewise.CodePreflight {
 			t.Errorf("with mark %s: %v", what, err)
 		}
 		if err := s.Close(); err == nil {
@@ -293,7 +293,7 @@ func TestDropReadsTheMark(t *testing.T) {
 		t.Error("it was dropped")
 	}
 	lab.model.databases[name].properties["filewise"] = mark
-	ok(t, db.Dropper.Drop(t.Context()))
+	ok(t, db.Drop(t.Context()))
 }
 
 // TestDropWaitsForOthers to leave the database.
@@ -308,7 +308,7 @@ func TestDropWaitsForOthers(t *testing.T) {
 		r.Error(errInUse, 16, "Cannot drop the database because it is currently in use.")
 		return true, nil
 	}
-	ok(t, db.Dropper.Drop(t.Context()))
+	ok(t, db.Drop(t.Context()))
 	if tries.Load() != 3 || len(lab.names()) != 0 {
 		t.Errorf("%d tries, left %v", tries.Load(), lab.names())
 	}
@@ -396,7 +396,7 @@ func TestThreadpool(t *testing.T) {
 			t.Errorf("a cancelled call: %v", err)
 		}
 	}
-	ok(t, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}), db.Dropper.Drop(t.Context()))
+	ok(t, w.Check(t.Context(), db, 0, []filewise.Ledger{ledger}), db.Drop(t.Context()))
 
 	hung := newLab(t, func(m *model) { m.threads = make(chan struct{}, 1) })
 	hung.model.threads <- struct{}{}

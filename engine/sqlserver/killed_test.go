@@ -51,13 +51,13 @@ func killedAnywhere(t *testing.T, start func() *lab, l filewise.Layout, p filewi
 		db, err := s.Build(t.Context(), l, p)
 		for _, step := range []func(context.Context) error{
 			func(ctx context.Context) error {
-				if db.Extender == nil {
+				if db.Extend == nil {
 					return nil
 				}
-				return db.Extender.Extend(ctx)
+				return db.Extend(ctx)
 			},
-			func(ctx context.Context) error { return db.Settler.Settle(ctx) },
-			func(ctx context.Context) error { return db.Dropper.Drop(ctx) },
+			func(ctx context.Context) error { return db.Settle(ctx) },
+			func(ctx context.Context) error { return db.Drop(ctx) },
 		} {
 			if err == nil {
 				err = step(t.Context())

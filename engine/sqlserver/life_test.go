@@ -38,23 +38,23 @@ func trial(t *testing.T, change func(*workload.Params)) {
 	p := w.Program()
 	for _, n := range []int{1, 4} {
 		db := lab.build(s, layout(n), w)
-		ok(t, db.Settler.Settle(t.Context()))
-		files, err := db.Observer.Observe(t.Context())
+		ok(t, db.Settle(t.Context()))
+		files, err := db.Observe(t.Context())
 		ok(t, err)
 		if len(files) != n+1 {
 			t.Errorf("%d files observed, want %d and a log", len(files), n)
 		}
 		ledger := make(filewise.Ledger, p.Connections())
-		ok(t, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}))
+		ok(t, w.Check(t.Context(), db, 0, []filewise.Ledger{ledger}))
 		ok(t, work(t, t.Context(), db, p, ledger, 50)...)
 		ok(t, work(t, t.Context(), db, p, ledger, 33)...) // further connections go on
-		ok(t, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}))
+		ok(t, w.Check(t.Context(), db, 0, []filewise.Ledger{ledger}))
 		wrong := slices.Clone(ledger)
 		wrong[0]++
-		if err := w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{wrong}); !errors.Is(err, filewise.ErrCheck) {
+		if err := w.Check(t.Context(), db, 0, []filewise.Ledger{wrong}); !errors.Is(err, filewise.ErrCheck) {
 			t.Errorf("a wrong ledger passes: %v", err)
 		}
-		ok(t, db.Dropper.Drop(t.Context()), db.Dropper.Drop(t.Context()))
+		ok(t, db.Drop(t.Context()), db.Drop(t.Context()))
 	}
 	if got := lab.names(); !slices.Equal(got, []string{"sales"}) {
 		t.Errorf("left are %v", got)
@@ -89,20 +89,20 @@ func TestScriptIsWhatIsBuilt(t *testing.T) {
 			script, err := Engine{}.Script(lab.target, l, w.Program())
 			ok(t, err)
 			db := lab.build(lab.open(), l, w)
-			if db.Extender != nil {
-				before, err := db.Observer.Observe(t.Context())
+			if db.Extend != nil {
+				before, err := db.Observe(t.Context())
 				ok(t, err)
 				if len(before) != 2 {
 					t.Errorf("%d files before Extend", len(before))
 				}
-				ok(t, db.Extender.Extend(t.Context()), db.Extender.Extend(t.Context()))
+				ok(t, db.Extend(t.Context()), db.Extend(t.Context()))
 			}
-			found, err := db.Observer.Observe(t.Context())
+			found, err := db.Observe(t.Context())
 			ok(t, err)
 			if len(found) != len(script.Files) {
 				t.Fatalf("%d files were built, the script has %d", len(found), len(script.Files))
 			}
-			name := db.Dropper.(*build).design.name
+			name := db.Build.(*build).design.name
 			for i, f := range found {
 				s := script.Files[i]
 				if f.Role != s.Role || f.Volume != s.Volume || f.Bytes != s.Bytes ||
@@ -114,7 +114,7 @@ func TestScriptIsWhatIsBuilt(t *testing.T) {
 			for _, step := range script.Steps {
 				if step.Stage == filewise.StageBuild && !strings.Contains(step.SQL, "(the server") {
 					sql := strings.ReplaceAll(strings.ReplaceAll(step.SQL, mark.PlanName, name), dialect.Literal("(the mark)"),
-						dialect.Literal(db.Dropper.(*build).design.mark))
+						dialect.Literal(db.Build.(*build).design.mark))
 					if !strings.Contains(received, sql) {
 						t.Errorf("the script has a step that was not executed:\n%s", sql)
 					}
@@ -134,9 +134,9 @@ func TestAddedLater(t *testing.T) {
 		db := lab.build(lab.open(), l, w)
 		ledger := make(filewise.Ledger, 3)
 		ok(t, work(t, t.Context(), db, w.Program(), ledger, 20)...)
-		ok(t, db.Extender.Extend(t.Context()))
-		files, err := db.Observer.Observe(t.Context())
-		ok(t, err, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}))
+		ok(t, db.Extend(t.Context()))
+		files, err := db.Observe(t.Context())
+		ok(t, err, w.Check(t.Context(), db, 0, []filewise.Ledger{ledger}))
 		count := map[filewise.Role]int{}
 		for _, f := range files {
 			count[f.Role]++
@@ -170,7 +170,7 @@ func TestObserveSeesAnotherLayout(t *testing.T) {
 		lab := newLab(t, nil)
 		db := lab.build(lab.open(), layout(4), inserts(t, nil))
 		change(lab.model.databases[lab.names()[0]])
-		if _, err := db.Observer.Observe(t.Context()); !errors.Is(err, filewise.ErrLayout) {
+		if _, err := db.Observe(t.Context()); !errors.Is(err, filewise.ErrLayout) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -182,7 +182,7 @@ func TestGrewAndProbes(t *testing.T) {
 	w := inserts(t, nil)
 	db := lab.build(lab.open(), layout(2), w)
 	lab.model.databases[lab.names()[0]].files[1].kb += 1024
-	files, err := db.Observer.Observe(t.Context())
+	files, err := db.Observe(t.Context())
 	ok(t, err)
 	if files[1].Grew != mib || files[0].Grew != 0 || files[0].Used == nil || *files[0].Used != 100*page || files[2].Used != nil {
 		t.Errorf("%+v", files)

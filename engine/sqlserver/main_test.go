@@ -170,7 +170,7 @@ func work(t *testing.T, ctx context.Context, db *filewise.Database, p filewise.P
 	errs := make([]error, p.Connections())
 	var wg sync.WaitGroup
 	for w := range p.Connections() {
-		s, err := db.Connector.Connect(t.Context(), 0, w)
+		s, err := db.Connect(t.Context(), 0, w)
 		if err != nil {
 			t.Fatal(err)
 		}

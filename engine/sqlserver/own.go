@@ -175,7 +175,7 @@ func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Progr
 	if err := b.checkVolumes(d.ownVolumes()); err != nil {
 		return nil, err
 	}
-	return &filewise.Database{Observer: b, Settler: b, Dropper: b, Backup: b, Probes: s.probes()}, nil
+	return &filewise.Database{Build: b, Backup: b, Probes: s.probes()}, nil
 }
 
 // besideData returns the directory for a restored file: the server's default for its kind.
@@ -202,6 +202,7 @@ func (s *ownServer) probes() []filewise.Probe {
 
 // ownBackup makes backups of a layout, and compares restored ones with the original.
 type ownBackup struct {
+	userbackup.NoWork
 	*backuper
 	server *ownServer
 	proof  bool

@@ -135,7 +135,7 @@ func TestOwnPart(t *testing.T) {
 	if want := "BACKUP DATABASE [user's ]]sales] FILEGROUP = N'PRIMARY' TO"; !strings.Contains(strings.Join(o.wire.Received(), "\n"), want) {
 		t.Errorf("%q was not sent", want)
 	}
-	ok(t, db.Dropper.Drop(t.Context()))
+	ok(t, db.Drop(t.Context()))
 	o.simple, o.lasted = true, 0
 	if _, err := s.BackupSize(t.Context()); !errors.Is(err, filewise.ErrUnsupported) || !strings.Contains(err.Error(), "SIMPLE") {
 		t.Errorf("a filegroup in the SIMPLE model: %v", err)
@@ -189,7 +189,7 @@ func TestOwnBackup(t *testing.T) {
 	if err := db.Backup.Verify(t.Context()); !errors.Is(err, filewise.ErrCheck) || !strings.Contains(err.Error(), "dbo.ord]ers: 7 rows") {
 		t.Errorf("%v", err)
 	}
-	ok(t, db.Dropper.Drop(t.Context()))
+	ok(t, db.Drop(t.Context()))
 	if left := o.names(); len(left) != 1 || left[0] != theirs {
 		t.Errorf("left are %q", left)
 	}
@@ -203,7 +203,7 @@ func TestOwnBackup(t *testing.T) {
 	db, err = s.Build(t.Context(), thrown, ownProgram(t, false))
 	ok(t, err)
 	files, err = db.Backup.Backup(t.Context())
-	if ok(t, err, db.Dropper.Drop(t.Context())); len(files) != 2 || files[0].Path != null {
+	if ok(t, err, db.Drop(t.Context())); len(files) != 2 || files[0].Path != null {
 		t.Errorf("%+v", files)
 	}
 }
@@ -287,7 +287,7 @@ func TestOwnElsewhere(t *testing.T) {
 			if took := db.Backup.(*ownBackup).Took(); took <= 0 {
 				t.Errorf("took %v", took)
 			}
-			ok(t, db.Dropper.Drop(t.Context()))
+			ok(t, db.Drop(t.Context()))
 		}
 	}
 	if len(written) != 4 {

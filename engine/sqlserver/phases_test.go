@@ -43,17 +43,17 @@ func TestBulkLoad(t *testing.T) {
 		if err := loadAll(t, db, w); err != nil {
 			t.Fatalf("%s: %v", w.Program().Workload, err)
 		}
-		if err := w.Check(t.Context(), db.Querier, filewise.AsLoaded, nil); err != nil {
+		if err := w.Check(t.Context(), db, filewise.AsLoaded, nil); err != nil {
 			t.Errorf("%s: %v", w.Program().Workload, err)
 		}
 		tables := lab.model.databases[lab.names()[0]].tables.db
 		if _, err := tables.Exec("DELETE FROM " + loadable.Data()[0].Table + " WHERE rowid = 1"); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Check(t.Context(), db.Querier, filewise.AsLoaded, nil); !errors.Is(err, filewise.ErrCheck) {
+		if err := w.Check(t.Context(), db, filewise.AsLoaded, nil); !errors.Is(err, filewise.ErrCheck) {
 			t.Errorf("%s: a row that is not there is not missed: %v", w.Program().Workload, err)
 		}
-		if err := db.Dropper.Drop(t.Context()); err != nil {
+		if err := db.Drop(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
@@ -68,7 +68,7 @@ func TestCool(t *testing.T) {
 	lab := newLab(t, func(m *model) { m.alterAny = true })
 	s := lab.open()
 	db := lab.build(s, layout(2), w)
-	ok(t, loadAll(t, db, w), db.Settler.Settle(t.Context()))
+	ok(t, loadAll(t, db, w), db.Settle(t.Context()))
 	name := lab.names()[0]
 	d := lab.model.databases[name]
 	lab.model.mu.Lock()
@@ -77,7 +77,7 @@ func TestCool(t *testing.T) {
 	}
 	d.sessions = 2 // of others, who leave
 	lab.model.mu.Unlock()
-	ok(t, db.Settler.(filewise.Cooler).Cool(t.Context()))
+	ok(t, db.Cool(t.Context()))
 	lab.model.mu.Lock()
 	if n := len(d.options); d.options[n-2] != "["+name+"] SET OFFLINE WITH NO_WAIT;" || d.options[n-1] != "["+name+"] SET ONLINE;" {
 		t.Errorf("%q", d.options[n-2:])
@@ -97,14 +97,14 @@ func TestCool(t *testing.T) {
 		return false, nil
 	}
 	lab.model.mu.Unlock()
-	ok(t, db.Settler.(filewise.Cooler).Cool(ctx)) // what is begun is ended
+	ok(t, db.Cool(ctx)) // what is begun is ended
 	lab.model.mu.Lock()
 	if lab.model.locks[name+"/filewise keeps"] == nil {
 		t.Error("nobody keeps it after an interrupt")
 	}
 	lab.model.fault = nil
 	lab.model.mu.Unlock()
-	ok(t, w.Check(t.Context(), db.Querier, filewise.AsLoaded, nil))
+	ok(t, w.Check(t.Context(), db, filewise.AsLoaded, nil))
 	lab.model.mu.Lock()
 	d.state = "OFFLINE"
 	lab.model.mu.Unlock()
@@ -115,7 +115,7 @@ func TestCool(t *testing.T) {
 	if err := s.Remove(t.Context(), left[0]); filewise.CodeOf(err) != filewise.CodeBusy || d.state != "ONLINE" {
 		t.Errorf("a build of a run that lives: %v", err) // it is back, and its mark reports who made it
 	}
-	ok(t, db.Dropper.Drop(t.Context()))
+	ok(t, db.Drop(t.Context()))
 }
 
 // TestWake: a build that a run has left offline is brought back and removed; nothing that is another owner's,
@@ -169,7 +169,7 @@ func TestCycle(t *testing.T) {
 		db, err := s.Build(t.Context(), layout(2), p)
 		if err == nil {
 			name := lab.names()[0]
-			offline, online, cerr := db.Settler.(filewise.Cycler).Cycle(t.Context())
+			offline, online, cerr := db.Cycle(t.Context())
 			err = cerr
 			lab.model.mu.Lock()
 			if may && (offline != 1500*time.Millisecond || online != 250*time.Millisecond || lab.model.locks[name+"/filewise keeps"] == nil) {
@@ -213,7 +213,7 @@ func TestCoolWantsTheRight(t *testing.T) {
 	ok(t, err)
 	lab.model.alterAny = false
 	name := lab.names()[0]
-	if err := db.Settler.(filewise.Cooler).Cool(t.Context()); err == nil {
+	if err := db.Cool(t.Context()); err == nil {
 		t.Error("it is back")
 	}
 	left, err := s.Leftovers(t.Context())
@@ -226,7 +226,7 @@ func TestCoolWantsTheRight(t *testing.T) {
 		t.Errorf("%v (%s)", err, remedy)
 	}
 	lab.model.alterAny = true
-	ok(t, db.Dropper.Drop(t.Context())) // which brings it back for that
+	ok(t, db.Drop(t.Context())) // which brings it back for that
 	if len(lab.names()) > 0 {
 		t.Errorf("left %q", lab.names())
 	}
@@ -237,7 +237,7 @@ func TestUncounted(t *testing.T) {
 	lab := newLab(t, func(m *model) { m.uncounted = true })
 	w := phasedWorkloads(t)[4]
 	db := lab.build(lab.open(), layout(2), w)
-	ok(t, loadAll(t, db, w), w.Check(t.Context(), db.Querier, filewise.AsLoaded, nil), db.Dropper.Drop(t.Context()))
+	ok(t, loadAll(t, db, w), w.Check(t.Context(), db, filewise.AsLoaded, nil), db.Drop(t.Context()))
 }
 
 // TestObjectsInModel: a database that could not be dropped again is not kept, and it is reported
@@ -288,7 +288,7 @@ func TestConditionsAreSeen(t *testing.T) {
 		if n, err := result.RowsAffected(); n == 0 || err != nil {
 			t.Errorf("%s damages nothing: %v", damage, err)
 		}
-		d := db.Dropper.(*build).design
+		d := db.Build.(*build).design
 		text, err := d.batch(section, d.vars())
 		ok(t, err)
 		var violations int
@@ -347,7 +347,7 @@ func TestBulkLoadFails(t *testing.T) {
 		t.Errorf("an ended context: %v", err)
 	}
 	ok(t, db.Bulk.LoadBatch(t.Context(), table, 0))
-	rows, err := db.Querier.Query(t.Context(), "check")
+	rows, err := db.Query(t.Context(), "check")
 	ok(t, err)
 	if rows[0][1] != int64(1000) {
 		t.Errorf("%v rows, want those of one batch", rows[0])
@@ -364,11 +364,11 @@ func TestPhases(t *testing.T) {
 	db := lab.build(lab.open(), layout(1), w)
 	lab.model.fault = executing
 	phase := w.Program().Phases[0]
-	if _, err := db.Connector.Connect(t.Context(), len(w.Program().Phases), 0); filewise.CodeOf(err) != filewise.CodeInternal {
+	if _, err := db.Connect(t.Context(), len(w.Program().Phases), 0); filewise.CodeOf(err) != filewise.CodeInternal {
 		t.Errorf("a connection for a phase that is not there: %v", err)
 	}
 	for worker := range 2 {
-		s, err := db.Connector.Connect(t.Context(), 0, worker)
+		s, err := db.Connect(t.Context(), 0, worker)
 		ok(t, err)
 		done, err := s.Do(t.Context(), 0, 100)
 		ok(t, err, s.Close())
@@ -398,7 +398,7 @@ func TestDeadlockInPhase(t *testing.T) {
 	lab := newLab(t, nil)
 	db := lab.build(lab.open(), layout(1), w)
 	lab.model.fault = executing
-	s, err := db.Connector.Connect(t.Context(), 0, 1)
+	s, err := db.Connect(t.Context(), 0, 1)
 	ok(t, err)
 	defer s.Close()
 	victim := failing(lab.model, `^dbo\.fw_payment$`, 1205, "Transaction was deadlocked and has been chosen as the deadlock victim.")

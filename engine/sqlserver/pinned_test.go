@@ -60,10 +60,10 @@ func TestLogSize(t *testing.T) {
 	lab := newLab(t, nil)
 	db := lab.build(lab.open(), layout(1), inserts(t, nil))
 	lab.model.mu.Lock()
-	files := lab.model.databases[db.Dropper.(*build).design.name].files
+	files := lab.model.databases[db.Build.(*build).design.name].files
 	files[len(files)-1].kb += 1024
 	lab.model.mu.Unlock()
-	found, err := db.Observer.Observe(t.Context())
+	found, err := db.Observe(t.Context())
 	ok(t, err)
 	if w := filewise.FillWarnings(found); len(w) != 1 || w[0].Code != "log-grew" || !strings.Contains(w[0].Message, "1.0 MiB") {
 		t.Errorf("%+v", w)

@@ -88,7 +88,7 @@ type life struct {
 
 func lives(t *testing.T) []life {
 	settle := func(db *filewise.Database) []func(context.Context) error {
-		return []func(context.Context) error{db.Settler.Settle}
+		return []func(context.Context) error{db.Settle}
 	}
 	cycled := inserts(t, nil).Program()
 	cycled.Cycles = true
@@ -109,16 +109,16 @@ func lives(t *testing.T) []life {
 	copies := func(t *testing.T) *lab { return newCopyLab(t, func(m *model) { m.alterAny = true }).lab }
 	return []life{
 		{"tables", may, apart, inserts(t, nil).Program(), func(db *filewise.Database) []func(context.Context) error {
-			return append(settle(db), db.Extender.Extend)
+			return append(settle(db), db.Extend)
 		}},
 		{"offline and online", may, plain, cycled, func(db *filewise.Database) []func(context.Context) error {
 			return []func(context.Context) error{func(ctx context.Context) error {
-				_, _, err := db.Settler.(filewise.Cycler).Cycle(ctx)
+				_, _, err := db.Cycle(ctx)
 				return err
 			}}
 		}},
 		{"empty buffers", may, plain, scan.Program(), func(db *filewise.Database) []func(context.Context) error {
-			return append(settle(db), db.Settler.(filewise.Cooler).Cool)
+			return append(settle(db), db.Cool)
 		}},
 		{"restored", copies, spread, fromProgram(t, theirBackup), settle},
 		{"backup", func(t *testing.T) *lab {
@@ -151,7 +151,7 @@ func (l life) live(t *testing.T, lab *lab) error {
 				err = step(t.Context())
 			}
 		}
-		if dropped := db.Dropper.Drop(t.Context()); err == nil {
+		if dropped := db.Drop(t.Context()); err == nil {
 			err = dropped
 		}
 	}

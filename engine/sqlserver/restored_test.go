@@ -124,7 +124,7 @@ const stripes = "DISK = N'D:\\b\\1.bak',\n  DISK = N'E:\\b\\2, of 3.bak',\n  DIS
 func TestRestoredFromStripes(t *testing.T) {
 	c := newCopyLab(t, nil)
 	db, err := c.open().Build(t.Context(), layout(2), fromProgram(t, striped))
-	ok(t, err, db.Dropper.Drop(t.Context()))
+	ok(t, err, db.Drop(t.Context()))
 	sent := strings.Join(c.wire.Received(), "\n")
 	if strings.Count(sent, stripes) != 1 || strings.Contains(sent, "FILELISTONLY FROM\n  "+stripes) {
 		t.Errorf("%s", sent)
@@ -146,7 +146,7 @@ func TestRestored(t *testing.T) {
 			}
 			db, err := s.Build(t.Context(), l, fromProgram(t, theirBackup))
 			ok(t, err)
-			name := db.Dropper.(*build).design.name
+			name := db.Build.(*build).design.name
 			want := map[string]string{"PK]Orders": restoredGroup, "by date": map[bool]string{false: restoredGroup, true: indexGroup}[apart]}
 			if fmt.Sprint(c.place) != fmt.Sprint(want) {
 				t.Errorf("indexes lie in %v", c.place)
@@ -164,7 +164,7 @@ func TestRestored(t *testing.T) {
 			if least := int64(6 << 20 / files); len(sizes) != 1 || made[0].kb < least || made[0].group != restoredGroup {
 				t.Errorf("%+v", made)
 			}
-			found, err := db.Observer.Observe(t.Context())
+			found, err := db.Observe(t.Context())
 			ok(t, err)
 			if len(found) != len(made)+1 || found[len(found)-1].Role != filewise.RoleSystem || found[files-1].Role != filewise.RoleData {
 				t.Errorf("%+v", found)
@@ -182,7 +182,7 @@ func TestRestored(t *testing.T) {
 			if strings.Contains(sent, "QUERY_STORE = OFF") {
 				t.Error("settings of theirs are changed in the copy")
 			}
-			ok(t, db.Dropper.Drop(t.Context()))
+			ok(t, db.Drop(t.Context()))
 			if left := c.names(); len(left) != 1 || left[0] != theirs {
 				t.Errorf("left are %q", left)
 			}
@@ -225,7 +225,7 @@ func TestRestoredFromDatabase(t *testing.T) {
 	ok(t, err)
 	for range 2 {
 		db, err := s.Build(t.Context(), layout(2), p)
-		ok(t, err, db.Dropper.Drop(t.Context()))
+		ok(t, err, db.Drop(t.Context()))
 	}
 	if sent := strings.Join(c.wire.Received(), "\n"); !strings.Contains(sent, "  CHECKSUM, RECOVERY") {
 		t.Error("the checksums of a backup of Filewise's are not looked at")

@@ -206,11 +206,9 @@ func (b *build) fillPool(ctx context.Context, statement string) error {
 }
 
 func (b *build) database() *filewise.Database {
-	db := &filewise.Database{
-		Observer: b, Connector: b, Settler: b, Querier: b, Dropper: b,
-	}
+	db := &filewise.Database{Build: b, Cool: b.Cool, Cycle: b.Cycle}
 	if b.design.layout.AddedLater != "" {
-		db.Extender = b
+		db.Extend = b.Extend
 	}
 	if b.loader != nil {
 		db.Bulk = bulk{b}

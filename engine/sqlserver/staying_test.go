@@ -82,7 +82,7 @@ func TestBackupsThatStay(t *testing.T) {
 	first, beside := lab.build(s, layout(1), w), lab.build(s, layout(1), w)
 	a := backups(first)
 	b := backups(beside)
-	ok(t, first.Dropper.Drop(t.Context()))
+	ok(t, first.Drop(t.Context()))
 	again := backups(lab.build(s, layout(1), w))
 	other := backups(lab.build(s, layout(2), w))
 	if a[0] != a[1] || a[0] == b[0] || again[0] != a[0] || again[1] != a[0] || other[0] == a[0] || other[0] == b[0] {
@@ -115,7 +115,7 @@ func TestUpdatesBesideABackup(t *testing.T) {
 		return beside, nil
 	}
 	db := lab.build(lab.open(), layout(1), w)
-	s, err := db.Connector.Connect(t.Context(), w.Program().PhaseOf(workload.FamilyForeground), 1)
+	s, err := db.Connect(t.Context(), w.Program().PhaseOf(workload.FamilyForeground), 1)
 	ok(t, err)
 	done, err := s.Do(t.Context(), 0, 3)
 	ok(t, err, s.Close())

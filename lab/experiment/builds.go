@@ -87,13 +87,12 @@ func (l *life) acquire(ctx context.Context) error {
 // splitReset books the parts of a reset as separate stages, if the engine reports them: stopping and starting a server
 // is not copying.
 func (l *life) splitReset() {
-	timed, ok := l.db.Reset.(filewise.Timed)
-	if !ok || l.program.ReadOnly {
+	if l.program.ReadOnly {
 		return
 	}
 	last := &l.trial.Stages[len(l.trial.Stages)-1]
 	var parts []filewise.Stage
-	for _, part := range timed.Took() {
+	for _, part := range l.db.Reset.Took() {
 		parts = append(parts, filewise.Stage{Name: filewise.StageReset + ": " + part.Name, Took: part.Took})
 		last.Took -= part.Took
 	}
@@ -161,7 +160,7 @@ func (l *life) newBuild(ctx context.Context) error {
 
 // copies reports whether a layout is loaded once and every trial gets its own copy.
 func (l *life) copies() bool {
-	return l.runner.Plan.Preload > 0 && l.runner.Plan.Instances == 0 && l.db.Copier != nil
+	return l.runner.Plan.Preload > 0 && l.runner.Plan.Instances == 0 && l.db.Keep != nil
 }
 
 // copied loads the first build of a layout and keeps it as the source of copies. For a copy it takes over the first
@@ -169,7 +168,7 @@ func (l *life) copies() bool {
 func (l *life) copied(ctx context.Context) error {
 	r, name := l.runner, l.layout.Name
 	if !l.db.Copied {
-		for _, step := range []func(context.Context) error{l.preload, l.db.Copier.Keep} {
+		for _, step := range []func(context.Context) error{l.preload, l.db.Keep} {
 			if err := l.stage(ctx, filewise.StageCreate, step); err != nil {
 				return err
 			}
@@ -201,13 +200,13 @@ func (l *life) preload(ctx context.Context) error {
 
 // extend adds the layout's later files and checks that they are there.
 func (l *life) extend(ctx context.Context) error {
-	if l.db.Extender == nil {
+	if l.db.Extend == nil {
 		return fmt.Errorf("files of %s cannot be added later on this engine: %w", l.layout.Name, filewise.ErrUnsupported)
 	}
-	if err := l.db.Extender.Extend(ctx); err != nil {
+	if err := l.db.Extend(ctx); err != nil {
 		return err
 	}
-	_, err := l.db.Observer.Observe(ctx)
+	_, err := l.db.Observe(ctx)
 	return err
 }
 
@@ -217,14 +216,14 @@ func (l *life) keep(ctx context.Context) error {
 	if err := l.db.Reset.Snapshot(ctx); err != nil {
 		return err
 	}
-	if l.name(); !l.runner.Plan.CopiedBuilds || l.db.Copier == nil || l.db.Copied {
+	if l.name(); !l.runner.Plan.CopiedBuilds || l.db.Keep == nil || l.db.Copied {
 		return nil
 	}
 	r := l.runner
 	r.locks.builds.Lock()
 	r.copied[l.layout.Name] = l.build.name
 	r.locks.builds.Unlock()
-	return l.db.Copier.Keep(ctx)
+	return l.db.Keep(ctx)
 }
 
 // name gives the build its own name and keeps the build for later trials.
@@ -319,7 +318,7 @@ func (l *life) release(ctx context.Context, cause error) error {
 	maps.DeleteFunc(l.runner.builds, func(_ string, other *build) bool { return other == b })
 	l.runner.locks.builds.Unlock()
 	l.build = nil
-	err := l.stage(ctx, filewise.StageDrop, b.db.Dropper.Drop)
+	err := l.stage(ctx, filewise.StageDrop, b.db.Drop)
 	if cause != nil {
 		return err
 	}
@@ -359,7 +358,7 @@ func dropping(ctx context.Context) (context.Context, func()) {
 // reset discards its state.
 func (b *build) rest(ctx context.Context) error {
 	if b.db.Lifecycle == nil {
-		return settle(ctx, b.db.Settler)
+		return settle(ctx, b.db)
 	}
 	return b.db.Lifecycle.Crash(ctx)
 }
@@ -367,7 +366,7 @@ func (b *build) rest(ctx context.Context) error {
 // sleep stops the server of a build whose data stay as they are, with a clean shutdown.
 func (b *build) sleep(ctx context.Context) error {
 	if b.db.Lifecycle == nil {
-		return settle(ctx, b.db.Settler)
+		return settle(ctx, b.db)
 	}
 	b.resting = true
 	_, err := b.db.Lifecycle.Shutdown(ctx)
@@ -387,7 +386,7 @@ func (r *Runner) dropBuilds(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	for _, b := range r.builds {
-		errs = append(errs, b.db.Dropper.Drop(ctx))
+		errs = append(errs, b.db.Drop(ctx))
 	}
 	r.builds = nil
 	return errors.Join(errs...)

@@ -103,7 +103,7 @@ func (l *life) connect(ctx context.Context, i int) (_ []filewise.Session, err er
 	}
 	sessions := slices.Clone(l.open[i])
 	if sessions == nil {
-		sessions, err = Connect(ctx, l.db.Connector, i, l.program.Phases[i].Connections)
+		sessions, err = Connect(ctx, l.db, i, l.program.Phases[i].Connections)
 		if err == nil && l.keepsOpen() {
 			l.open[i] = slices.Clone(sessions)
 		}

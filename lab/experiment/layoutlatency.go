@@ -319,7 +319,7 @@ func (l *life) beside(ctx context.Context, phase filewise.Phase, act func() erro
 	if i < 0 {
 		return record, act()
 	}
-	sessions, err := Connect(ctx, l.db.Connector, i, l.program.Phases[i].Connections)
+	sessions, err := Connect(ctx, l.db, i, l.program.Phases[i].Connections)
 	defer func() { err = errors.Join(err, CloseAll(sessions)) }()
 	if err != nil {
 		return record, err

@@ -36,7 +36,7 @@ type life struct {
 
 	calibration *filewise.Measure // of the machine, right before the trial
 	empty       time.Duration     // duration of a drain with nothing to write
-	others      float64           // share of changes by others since the last drain
+	last        filewise.Settled  // what the last drain did
 	edge        *edge             // of the window before a drain. Nil means there is none
 	done        func() error      // closes connections that wait for a drain. Nil means there are none
 
@@ -134,16 +134,16 @@ func (l *life) splitMeasure(took time.Duration) time.Duration {
 	return window
 }
 
-func (l *life) settle(ctx context.Context) error { return settle(ctx, l.db.Settler) }
+func (l *life) settle(ctx context.Context) error { return settle(ctx, l.db) }
 
 // settlePatience bounds the wait for a server to write its dirty pages. It suffices for as many as a server may hold,
 // on the slowest storage.
 const settlePatience = time.Hour
 
-func settle(ctx context.Context, s filewise.Settler) error {
+func settle(ctx context.Context, db *filewise.Database) error {
 	limited, cancel := context.WithTimeout(ctx, settlePatience)
 	defer cancel()
-	err := s.Settle(limited)
+	err := db.Settle(limited)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		err = fmt.Errorf("the server's checkpoint has not ended within %v: %w", settlePatience, err)
 	}
@@ -151,7 +151,7 @@ func settle(ctx context.Context, s filewise.Settler) error {
 }
 
 func (l *life) observe(ctx context.Context) (err error) {
-	if l.trial.Files, err = l.db.Observer.Observe(ctx); err != nil {
+	if l.trial.Files, err = l.db.Observe(ctx); err != nil {
 		return err
 	}
 	return l.plans(ctx)
@@ -159,8 +159,7 @@ func (l *life) observe(ctx context.Context) (err error) {
 
 // plans records how many processes the server plans for each query.
 func (l *life) plans(ctx context.Context) error {
-	planner, ok := l.db.Observer.(filewise.Planner)
-	if !ok || !l.program.ReadOnly || l.program.Custom != nil {
+	if l.db.ParallelWorkers == nil || !l.program.ReadOnly || l.program.Custom != nil {
 		return nil
 	}
 	l.planned = map[string]filewise.Delta{}
@@ -168,7 +167,7 @@ func (l *life) plans(ctx context.Context) error {
 		if phase.Act != filewise.ActWork || !phase.Client || len(phase.Args.Args(nil, 0, 0)) > 0 {
 			continue
 		}
-		n, err := planner.ParallelWorkers(ctx, i)
+		n, err := l.db.ParallelWorkers(ctx, i)
 		if err != nil {
 			return fmt.Errorf("the plan of %s: %w", phase.Family, err)
 		}

@@ -48,12 +48,11 @@ func (l *life) cycleSteps() []step {
 
 // cycled measures how long the database takes to go offline and to come back online.
 func (l *life) cycled(ctx context.Context) error {
-	cycler, ok := l.db.Settler.(filewise.Cycler)
-	if !ok {
+	if l.db.Cycle == nil {
 		return fmt.Errorf("databases of this engine do not go offline by themselves: %w", filewise.ErrUnsupported)
 	}
 	var offline, online time.Duration
-	err := l.beating(FamilyShutdown, func() (err error) { offline, online, err = cycler.Cycle(ctx); return err })
+	err := l.beating(FamilyShutdown, func() (err error) { offline, online, err = l.db.Cycle(ctx); return err })
 	if err != nil {
 		return fmt.Errorf("offline and online: %w", err)
 	}
@@ -64,13 +63,9 @@ func (l *life) cycled(ctx context.Context) error {
 
 // checkpointed times a checkpoint, without the settler's other work if the engine times it separately.
 func (l *life) checkpointed(ctx context.Context) error {
-	start := l.runner.Clock.Now()
-	if err := l.beating(FamilyCheckpoint, func() error { return l.db.Settler.Settle(ctx) }); err != nil {
+	var took time.Duration
+	if err := l.beating(FamilyCheckpoint, func() (err error) { took, err = l.settled(ctx); return err }); err != nil {
 		return fmt.Errorf("%s: %w", FamilyCheckpoint, err)
-	}
-	took := l.runner.Clock.Now().Sub(start)
-	if timed, ok := l.db.Settler.(filewise.TimedSettler); ok {
-		took = timed.Took()
 	}
 	l.time(FamilyCheckpoint, took)
 	return nil

@@ -166,7 +166,7 @@ func (l *life) checkAll(ctx context.Context) error {
 		last--
 	}
 	if l.program.Phases[last].Act == filewise.ActWork || l.program.Restores() {
-		if err := l.runner.Workload.Check(ctx, l.db.Querier, last, l.ledgers[:last+1]); err != nil {
+		if err := l.runner.Workload.Check(ctx, l.db, last, l.ledgers[:last+1]); err != nil {
 			return err
 		}
 	}

@@ -47,8 +47,8 @@ func (l *life) named(p filewise.Phase, err error) error {
 
 // cool brings the caches to the state that the phase demands. It returns an error if the server cannot do that.
 func (l *life) cool(ctx context.Context, p filewise.Phase) error {
-	if c, ok := l.db.Settler.(filewise.Cooler); ok && l.db.Restart == nil && p.Cache == filewise.CacheBufferCold {
-		return c.Cool(ctx)
+	if l.db.Cool != nil && l.db.Restart == nil && p.Cache == filewise.CacheBufferCold {
+		return l.db.Cool(ctx)
 	}
 	if l.db.Restart == nil {
 		return filewise.Errorf(filewise.CodePreflight, "use --cache warm here", "%s needs a server that may be restarted: %w", p.Cache,
@@ -59,9 +59,9 @@ func (l *life) cool(ctx context.Context, p filewise.Phase) error {
 			return filewise.Errorf(filewise.CodePreflight, "use --cache buffer-cold here", "%s needs files that Filewise can see: %w", p.Cache,
 				filewise.ErrUnsupported)
 		}
-		return l.db.Evict.Evict(ctx)
+		return l.db.Evict(ctx)
 	}
-	return l.db.Restart.Restart(ctx)
+	return l.db.Restart(ctx)
 }
 
 // act runs a phase and measures it.
@@ -176,7 +176,7 @@ func (l *life) compare(ctx context.Context, i int) error {
 	case act == filewise.ActBackup && !l.program.Restores():
 		return l.db.Backup.Discard(ctx)
 	}
-	return l.runner.Workload.Check(ctx, l.db.Querier, i, l.ledgers[:i+1])
+	return l.runner.Workload.Check(ctx, l.db, i, l.ledgers[:i+1])
 }
 
 // countExtents counts the fragments of a managed server's files. Others are not counted: this process locks an embedded
@@ -194,7 +194,7 @@ func (l *life) countExtents() {
 
 // finish observes the files after all phases. It warns if the work has filled or outgrown them.
 func (l *life) finish(ctx context.Context) (err error) {
-	if l.trial.Final, err = l.db.Observer.Observe(ctx); err != nil {
+	if l.trial.Final, err = l.db.Observe(ctx); err != nil {
 		return err
 	}
 	l.trial.Final = append(l.trial.Final, l.backups...)

@@ -9,10 +9,10 @@ import (
 )
 
 // planning plans two further processes for query 4 alone.
-type planning struct{}
+type planning struct{ filewise.Build }
 
 func (planning) Observe(context.Context) ([]filewise.File, error) { return nil, nil }
-func (planning) ParallelWorkers(_ context.Context, phase int) (int, error) {
+func (planning) parallelWorkers(_ context.Context, phase int) (int, error) {
 	return map[int]int{3: 2}[phase], nil
 }
 
@@ -22,7 +22,7 @@ func TestPlansAreRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &life{program: w.Program(), db: &filewise.Database{Observer: planning{}}}
+	l := &life{program: w.Program(), db: &filewise.Database{Build: planning{}, ParallelWorkers: planning{}.parallelWorkers}}
 	if err := l.observe(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -107,7 +107,7 @@ func (l *life) rehearse(ctx context.Context) (failing []failure, err error) {
 	if !ok {
 		return nil, nil
 	}
-	s, err := l.db.Connector.Connect(filewise.Rehearsing(ctx), 0, 0)
+	s, err := l.db.Connect(filewise.Rehearsing(ctx), 0, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -51,10 +51,7 @@ func (l *life) unsettled() error {
 		return filewise.Errorf(filewise.CodePreflight, "Run while others rest, or on a server of its own.",
 			"others changed %.0f %% of what was changed on the server while pilots worked, and its checkpoints write theirs, too", 100*part)
 	}
-	if s, ok := l.db.Settler.(filewise.PartialSettler); ok {
-		return s.Unsettled()
-	}
-	return nil
+	return l.db.Unsettled
 }
 
 // drains reports whether a drain follows the phase.
@@ -92,22 +89,19 @@ func (l *life) restsAtAll() bool {
 // settled brings the database to rest and returns how long writing took.
 func (l *life) settled(ctx context.Context) (time.Duration, error) {
 	start := l.runner.Clock.Now()
-	if err := settle(ctx, l.db.Settler); err != nil {
+	if err := settle(ctx, l.db); err != nil {
 		return 0, err
 	}
 	took := l.runner.Clock.Now().Sub(start)
-	if t, ok := l.db.Settler.(filewise.TimedSettler); ok {
-		took = t.Took()
-	}
-	l.others = 0
-	if s, ok := l.db.Settler.(filewise.SharedSettler); ok {
-		part, known, err := s.Others(ctx)
-		if err != nil {
+	l.last = filewise.Settled{}
+	if l.db.Settled != nil {
+		var err error
+		if l.last, err = l.db.Settled(ctx); err != nil {
 			return took, err
 		}
-		if known {
-			l.others = part
-		}
+	}
+	if l.last.Took != nil {
+		took = *l.last.Took
 	}
 	return took, nil
 }
@@ -131,7 +125,7 @@ func (l *life) drain(ctx context.Context) (err error) {
 	if m.Rest != nil {
 		m.Rest.Empty = min(l.empty, took)
 		m.Rest.Time += took - m.Rest.Empty
-		m.Rest.Others = l.others
+		m.Rest.Others = l.last.Others
 		m.Rest.Written, m.Rest.Storage = l.writtenBehind(ctx)
 	}
 	return nil

@@ -111,7 +111,7 @@ func agreeOn(ctx context.Context, open opener, given agreement, window time.Dura
 // reader's own session is in neither difference twice, since that reader comes last.
 func (a *agreement) over(ctx context.Context, window time.Duration) ([]row, error) {
 	program := a.workload.Program()
-	sessions, err := experiment.Connect(ctx, a.db.Connector, 0, program.Connections())
+	sessions, err := experiment.Connect(ctx, a.db, 0, program.Connections())
 	defer func() { _ = experiment.CloseAll(sessions) }()
 	if err != nil {
 		return nil, err

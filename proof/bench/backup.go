@@ -125,7 +125,7 @@ func grid(ctx context.Context, m plan.Made, a filewise.Address, rounds int) (tim
 			start := time.Now()
 			_, err = db.Backup.Backup(ctx)
 			took := time.Since(start)
-			if err = errors.Join(err, db.Dropper.Drop(ctx)); err != nil {
+			if err = errors.Join(err, db.Drop(ctx)); err != nil {
 				return nil, err
 			}
 			times[j] = append(times[j], math.Log(took.Seconds()))

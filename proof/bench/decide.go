@@ -174,19 +174,19 @@ func (s slowedServer) Build(ctx context.Context, l filewise.Layout, p filewise.P
 		if l.Name != s.slowed.but {
 			rate = 1 + plantedShare
 		}
-		db.Connector = slowedConnector{db.Connector, s.slowed.clock, rate}
+		db.Build = slowedBuild{db.Build, s.slowed.clock, rate}
 	}
 	return db, err
 }
 
-type slowedConnector struct {
-	filewise.Connector
+type slowedBuild struct {
+	filewise.Build
 	clock *slowClock
 	rate  float64
 }
 
-func (c slowedConnector) Connect(ctx context.Context, phase, worker int) (filewise.Session, error) {
-	s, err := c.Connector.Connect(ctx, phase, worker)
+func (c slowedBuild) Connect(ctx context.Context, phase, worker int) (filewise.Session, error) {
+	s, err := c.Build.Connect(ctx, phase, worker)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +195,7 @@ func (c slowedConnector) Connect(ctx context.Context, phase, worker int) (filewi
 
 type slowedSession struct {
 	filewise.Session
-	by slowedConnector
+	by slowedBuild
 }
 
 func (s slowedSession) Do(ctx context.Context, first, n int64) (int64, error) {

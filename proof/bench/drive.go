@@ -101,7 +101,7 @@ func warmed(ctx context.Context, rounds int, ours, theirs client) (duel, error) 
 func driven(ctx context.Context, db *filewise.Database, w filewise.Workload, window time.Duration) (work, error) {
 	phase := w.Program().Phases[0]
 	return bySelf(func() (float64, error) {
-		sessions, err := experiment.Connect(ctx, db.Connector, 0, phase.Connections)
+		sessions, err := experiment.Connect(ctx, db, 0, phase.Connections)
 		if err != nil {
 			return 0, errors.Join(err, experiment.CloseAll(sessions))
 		}

@@ -76,7 +76,7 @@ func (p *peer) onBuild(w filewise.Workload, do func(context.Context, *filewise.D
 		if err != nil {
 			return work{}, err
 		}
-		defer func() { err = errors.Join(err, db.Dropper.Drop(ctx)) }()
+		defer func() { err = errors.Join(err, db.Drop(ctx)) }()
 		return do(ctx, db)
 	}
 }

@@ -73,7 +73,7 @@ func (b samplingBench) run(ctx context.Context) (rows []row, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, build.Close()) }()
-	sessions, err := experiment.Connect(ctx, build.db.Connector, 0, build.workload.Program().Connections())
+	sessions, err := experiment.Connect(ctx, build.db, 0, build.workload.Program().Connections())
 	defer func() { err = errors.Join(err, experiment.CloseAll(sessions)) }()
 	if err != nil {
 		return nil, err

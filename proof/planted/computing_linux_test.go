@@ -33,18 +33,18 @@ type computingServer struct {
 func (s computingServer) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
 	db, err := s.Server.Build(ctx, l, p)
 	if err == nil {
-		db.Connector = computingConnector{db.Connector, s.cost}
+		db.Build = computingBuild{db.Build, s.cost}
 	}
 	return db, err
 }
 
-type computingConnector struct {
-	filewise.Connector
+type computingBuild struct {
+	filewise.Build
 	cost *atomic.Int64
 }
 
-func (c computingConnector) Connect(ctx context.Context, phase, worker int) (filewise.Session, error) {
-	s, err := c.Connector.Connect(ctx, phase, worker)
+func (c computingBuild) Connect(ctx context.Context, phase, worker int) (filewise.Session, error) {
+	s, err := c.Build.Connect(ctx, phase, worker)
 	return computingSession{s, c.cost}, err
 }
 

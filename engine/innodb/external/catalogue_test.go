@@ -49,7 +49,7 @@ func testCatalogue(t *testing.T, b bench) {
 	}
 	s := open(t, b, b.Target("filewise"))
 	w := inserts(t, func(p *workload.Params) { p.Connections = 1 })
-	fatal(t, buildOn(t, s, layout(filewise.KindPerTable, 1), w).Dropper.Drop(deadline(t)))
+	fatal(t, buildOn(t, s, layout(filewise.KindPerTable, 1), w).Drop(deadline(t)))
 	b.Exec(t, "SET GLOBAL general_log = OFF")
 	asked, err := dialect.Column(deadline(t), b.Root, "SELECT DISTINCT CONVERT(argument USING utf8mb4) FROM mysql.general_log WHERE "+
 		"command_type IN ('Query', 'Execute') AND argument LIKE '%information_schema.%' AND argument LIKE '%SELECT%'")

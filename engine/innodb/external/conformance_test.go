@@ -34,7 +34,7 @@ func conform(t *testing.T, b bench, kind filewise.Kind) {
 		LacksArms: []filewise.AddedLater{filewise.LaterNewData},
 		Foreign:   func(t *testing.T) []string { return b.Catalogue(t) },
 		Sever: func(ctx context.Context, db *filewise.Database) error {
-			return servertest.Sever(ctx, b.Root, db.Dropper.(*build).name)
+			return servertest.Sever(ctx, b.Root, db.Build.(built).name)
 		},
 		Raw:        rawConn,
 		Load:       200,
@@ -46,7 +46,7 @@ func conform(t *testing.T, b bench, kind filewise.Kind) {
 type raw struct{ db *sql.DB }
 
 func rawConn(_ context.Context, db *filewise.Database) (enginetest.Raw, error) {
-	return raw{db.Dropper.(*build).Pool()}, nil
+	return raw{db.Build.(built).Pool()}, nil
 }
 
 func (r raw) Exec(ctx context.Context, statement string) error {

@@ -29,7 +29,7 @@ func testDrivers(t *testing.T, b bench) {
 		t.Errorf("the server's clock is %v from this host's, which is its own", d)
 	}
 	var parts []drive.Result
-	for i, c := range []filewise.Connector{joined, db.Connector} {
+	for i, c := range []filewise.Connector{joined, db} {
 		session, err := c.Connect(ctx, 0, i)
 		fatal(t, err)
 		res, err := drive.Run(ctx, drive.Load{Sessions: []filewise.Session{session}, First: i, Ops: []int64{1000 - 960*int64(i)}, Chunk: 20,
@@ -37,13 +37,13 @@ func testDrivers(t *testing.T, b bench) {
 		fatal(t, err)
 		parts = append(parts, res)
 		fatal(t, session.Close())
-		_, err = db.Observer.Observe(ctx) // the other has worked alone at first: files have grown
+		_, err = db.Observe(ctx) // the other has worked alone at first: files have grown
 		fatal(t, err)
 	}
 	all, err := drive.Merge(parts, true)
 	fatal(t, err)
 	all.Ledger = append(all.Ledger, make(filewise.Ledger, p.Connections()-2)...)
-	fatal(t, w.Check(ctx, db.Querier, 0, []filewise.Ledger{all.Ledger}))
+	fatal(t, w.Check(ctx, db, 0, []filewise.Ledger{all.Ledger}))
 
 	left, err := joined.Connect(ctx, 0, 1)
 	fatal(t, err)
@@ -52,7 +52,7 @@ func testDrivers(t *testing.T, b bench) {
 	if !s.made(db.Shared()) || s.made("mysql") {
 		t.Error("a driver's session is a stranger's")
 	}
-	fatal(t, db.Dropper.Drop(ctx))
+	fatal(t, db.Drop(ctx))
 	if more, err := left.Do(ctx, 40+done, 20); err == nil || more != 0 {
 		t.Errorf("after the drop a driver has committed %d: %v", more, err)
 	}

@@ -155,7 +155,7 @@ func testMonitor(t *testing.T, b bench) {
 	w := inserts(t, nil)
 	db := buildOn(t, s, layout(filewise.KindPartitions, 2), w)
 	for c := range 4 {
-		session, err := db.Connector.Connect(ctx, 0, c)
+		session, err := db.Connect(ctx, 0, c)
 		fatal(t, err)
 		defer session.Close()
 	}
@@ -173,7 +173,7 @@ func testMonitor(t *testing.T, b bench) {
 	}
 	fatal(t, <-over)
 	fatal(t, conn.Close())
-	fatal(t, db.Dropper.Drop(ctx))
+	fatal(t, db.Drop(ctx))
 }
 
 // No error shows the password, whatever fails; the error for the wrong scheme names the

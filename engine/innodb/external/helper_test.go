@@ -117,7 +117,7 @@ func work(t *testing.T, db *filewise.Database, w filewise.Workload, first, n int
 	ctx := deadline(t)
 	ledger := make(filewise.Ledger, w.Program().Connections())
 	for c := range ledger {
-		s, err := db.Connector.Connect(ctx, 0, c)
+		s, err := db.Connect(ctx, 0, c)
 		fatal(t, err)
 		done, err := s.Do(ctx, first, n)
 		fatal(t, err)

@@ -40,23 +40,23 @@ func testLife(t *testing.T, b bench) {
 func life(t *testing.T, s *server, l filewise.Layout, w filewise.Workload, files int) {
 	ctx := deadline(t)
 	db := buildOn(t, s, l, w)
-	fatal(t, db.Settler.Settle(ctx))
-	_, err := db.Observer.Observe(ctx)
+	fatal(t, db.Settle(ctx))
+	_, err := db.Observe(ctx)
 	fatal(t, err)
 	ledger := work(t, db, w, 0, 50)
-	if db.Extender != nil {
-		fatal(t, db.Extender.Extend(ctx))
+	if db.Extend != nil {
+		fatal(t, db.Extend(ctx))
 		ledger = work(t, db, w, 50, 50)
 	}
-	fatal(t, db.Settler.Settle(ctx))
-	found, err := db.Observer.Observe(ctx)
+	fatal(t, db.Settle(ctx))
+	found, err := db.Observe(ctx)
 	fatal(t, err)
 	if len(found) != files {
 		t.Errorf("%d files: %v", len(found), found)
 	}
-	fatal(t, w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}))
+	fatal(t, w.Check(ctx, db, 0, []filewise.Ledger{ledger}))
 	ledger[0]--
-	if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); !errors.Is(err, filewise.ErrCheck) {
+	if err := w.Check(ctx, db, 0, []filewise.Ledger{ledger}); !errors.Is(err, filewise.ErrCheck) {
 		t.Errorf("a row too many: %v", err)
 	}
 	for _, p := range db.Probes {
@@ -64,8 +64,8 @@ func life(t *testing.T, s *server, l filewise.Layout, w filewise.Workload, files
 			t.Errorf("probe %s: %v %v", p.Name(), c, err)
 		}
 	}
-	fatal(t, db.Dropper.Drop(ctx))
-	fatal(t, db.Dropper.Drop(ctx))
+	fatal(t, db.Drop(ctx))
+	fatal(t, db.Drop(ctx))
 }
 
 // testBinlog: whatever the format of the binary log, a row takes about its own
@@ -85,8 +85,8 @@ func testBinlog(t *testing.T, b bench) {
 			if each := (written(t, b) - start) / ledger.Total(); each > 2000 {
 				t.Errorf("%s, %s keys: a row of 200 bytes takes %d bytes in the binary log", format, key, each)
 			}
-			fatal(t, w.Check(deadline(t), db.Querier, 0, []filewise.Ledger{ledger}))
-			fatal(t, db.Dropper.Drop(deadline(t)))
+			fatal(t, w.Check(deadline(t), db, 0, []filewise.Ledger{ledger}))
+			fatal(t, db.Drop(deadline(t)))
 		}
 	}
 }

@@ -27,7 +27,7 @@ func testLoad(t *testing.T, b bench) {
 		t.Run("local_infile "+infile, func(t *testing.T) {
 			b.Exec(t, "SET GLOBAL local_infile = "+infile)
 			db := buildOn(t, s, layout(filewise.KindPartitions, 2), w)
-			defer func() { fatal(t, db.Dropper.Drop(deadline(t))) }()
+			defer func() { fatal(t, db.Drop(deadline(t))) }()
 			loadTexts(t, b, db)
 			loadCut(t, b, db)
 		})
@@ -60,7 +60,7 @@ func loadTexts(t *testing.T, b bench, db *filewise.Database) {
 		}
 		return nil
 	}), 0))
-	rows, err := b.Root.QueryContext(t.Context(), "SELECT CONVERT(name USING utf8mb4) FROM "+db.Dropper.(*build).name+".fw_frag1 ORDER BY id")
+	rows, err := b.Root.QueryContext(t.Context(), "SELECT CONVERT(name USING utf8mb4) FROM "+db.Build.(built).name+".fw_frag1 ORDER BY id")
 	fatal(t, err)
 	defer rows.Close()
 	var got [][]byte
@@ -78,7 +78,7 @@ func loadTexts(t *testing.T, b bench, db *filewise.Database) {
 // loadCut ends the connection in the middle of a batch.
 func loadCut(t *testing.T, b bench, db *filewise.Database) {
 	t.Helper()
-	ctx, name := deadline(t), db.Dropper.(*build).name
+	ctx, name := deadline(t), db.Build.(built).name
 	rows := func() (n int) {
 		fatal(t, b.Root.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+name+".fw_frag1 WHERE id > 1000").Scan(&n))
 		return n

@@ -43,7 +43,7 @@ func (b bench) part(t *testing.T, target filewise.Target, layout filewise.Layout
 		if strings.Contains(all, "INSERT INTO `orders`") || !strings.Contains(all, dumped[1]) {
 			t.Errorf("by %s: %s", dumped[0], all)
 		}
-		fatal(t, db.Dropper.Drop(deadline(t)))
+		fatal(t, db.Drop(deadline(t)))
 	}
 	size, err := server.BackupSize(deadline(t))
 	if err != nil || size.Bytes <= 0 || size.Bytes >= size.Whole {
@@ -154,7 +154,7 @@ func testBackup(t *testing.T, b bench) {
 	}
 	tool.after["orders"] = sum{"9", "1"} // it was written to while it was dumped
 	fatal(t, db.Backup.Verify(deadline(t)))
-	fatal(t, db.Dropper.Drop(deadline(t)))
+	fatal(t, db.Drop(deadline(t)))
 	thrown := layout
 	thrown.Discard = true
 	if db, err = server.Build(deadline(t), thrown, w.Program()); err == nil {
@@ -238,7 +238,7 @@ func (b bench) streamed(t *testing.T, target filewise.Target, s *ownServer) {
 	fatal(t, db.Backup.Verify(deadline(t)))
 	b.Exec(t, "UPDATE "+odd+".`stam``ped` SET k = 2")
 	fatal(t, db.Backup.Verify(deadline(t))) // the original may go on
-	fatal(t, db.Dropper.Drop(deadline(t)))
+	fatal(t, db.Drop(deadline(t)))
 	text, err := b.engine.BackupScript(target, layout, w.Program())
 	fatal(t, err)
 	to := filepath.Join(t.TempDir(), "backup")

@@ -185,7 +185,7 @@ func testForeign(t *testing.T, p bench) {
 	ctx := deadline(t)
 	s := open(t, p, p.Target("filewise"))
 	db := buildOn(t, s, layout(filewise.KindPartitions, 2), inserts(t, nil))
-	name := db.Dropper.(*build).name
+	name := db.Build.(built).name
 	do := func(statement string) {
 		t.Helper()
 		p.Exec(t, strings.NewReplacer("@x", "@x", "@", dialect.Ident(name)+".").Replace(statement))
@@ -209,7 +209,7 @@ func testForeign(t *testing.T, p bench) {
 		if err != nil || !ok || o.Others != x.named {
 			t.Errorf("%s: %+v %v", x.create, o, err)
 		}
-		if err := db.Dropper.Drop(ctx); filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(err.Error(), x.named) {
+		if err := db.Drop(ctx); filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(err.Error(), x.named) {
 			t.Fatalf("%s: dropped: %v", x.create, err)
 		}
 		if x.undo != "" {
@@ -218,7 +218,7 @@ func testForeign(t *testing.T, p bench) {
 		}
 		do("DROP DATABASE " + dialect.Ident(name)) // of the last: the account's procedure
 	}
-	fatal(t, db.Dropper.Drop(ctx))
+	fatal(t, db.Drop(ctx))
 }
 
 // A database whose mark is gone is not dropped, by any run; a name that
@@ -230,7 +230,7 @@ func testMark(t *testing.T, p bench) {
 		s := open(t, p, server.Target("filewise"))
 		w := inserts(t, nil)
 		db := buildOn(t, s, layout(filewise.KindPartitions, 2), w)
-		name := db.Dropper.(*build).name
+		name := db.Build.(built).name
 		set := func(text string) {
 			if p.engine.External.Comments {
 				server.Exec(t, "ALTER DATABASE `"+name+"` COMMENT "+dialect.Literal(text))
@@ -244,7 +244,7 @@ func testMark(t *testing.T, p bench) {
 		for _, bad := range []string{"", "mine now", strings.Replace(text, `"pid":`, `"pid":1`, 1),
 			strings.ReplaceAll(text, name, mark.NewName())} {
 			set(bad)
-			if err := db.Dropper.Drop(ctx); filewise.CodeOf(err) != filewise.CodePreflight || filewise.RemedyOf(err) == "" {
+			if err := db.Drop(ctx); filewise.CodeOf(err) != filewise.CodePreflight || filewise.RemedyOf(err) == "" {
 				t.Errorf("with the mark %q: %v", bad, err)
 			}
 		}
@@ -252,12 +252,12 @@ func testMark(t *testing.T, p bench) {
 		if err := s.create(ctx, name, false); err == nil {
 			t.Error("a database is created over one that exists")
 		}
-		fatal(t, w.Check(ctx, db.Querier, 0, []filewise.Ledger{make(filewise.Ledger, 4)}))
-		fatal(t, db.Dropper.Drop(ctx))
+		fatal(t, w.Check(ctx, db, 0, []filewise.Ledger{make(filewise.Ledger, 4)}))
+		fatal(t, db.Drop(ctx))
 		if err := s.create(ctx, servertest.Lookalike, false); err == nil {
 			t.Error("another's database is built on")
 		}
-		if _, err := db.Connector.Connect(ctx, 0, 0); err == nil {
+		if _, err := db.Connect(ctx, 0, 0); err == nil {
 			t.Error("a dropped database is connected to")
 		}
 		cancelled, cancel := context.WithCancel(ctx)

@@ -238,16 +238,22 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 		return nil, err
 	}
 	db := &filewise.Database{
-		Observer: b, Settler: b, Dropper: b,
-		Connector: dialect.Connector{Host: b, Schema: b.design.Schema}, Querier: dialect.Querier{Host: b, Schema: b.design.Schema},
+		Build:  built{b, dialect.Connector{Host: b, Schema: b.design.Schema}, dialect.Querier{Host: b, Schema: b.design.Schema}},
 		Probes: b.probes(), Bulk: dialect.NewBulk(b, b.design.Schema, false),
 	}
 	if l.AddedLater != "" {
-		db.Extender = b
+		db.Extend = b.Extend
 	} else if !p.Churns() { // otherwise only this process has the state of the build
 		db.Shared = b.shared
 	}
 	return db, nil
+}
+
+// built is a build with the means to work on it.
+type built struct {
+	*build
+	dialect.Connector
+	dialect.Querier
 }
 
 // Close drops the builds that are not dropped yet, and closes the connections.

@@ -15,7 +15,7 @@ func testWaits(t *testing.T, b bench) {
 	ctx := deadline(t)
 	w := inserts(t, nil)
 	db := buildOn(t, s, layout(filewise.KindPartitions, 1), w)
-	name := db.Dropper.(*build).name
+	name := db.Build.(built).name
 	b.Exec(t, "CREATE DATABASE elsewhere", "CREATE TABLE elsewhere.t (a INT)")
 	defer b.Exec(t, "DROP DATABASE elsewhere")
 	holder, err := b.Root.Conn(ctx)
@@ -61,5 +61,5 @@ func testWaits(t *testing.T, b bench) {
 	fatal(t, err)
 	fatal(t, <-done)
 	fatal(t, <-done)
-	fatal(t, db.Dropper.Drop(ctx))
+	fatal(t, db.Drop(ctx))
 }

@@ -77,7 +77,7 @@ func testBackups(t *testing.T, sub subject) {
 	if err := db.Backup.Verify(ctx); !errors.Is(err, filewise.ErrCheck) {
 		t.Errorf("a row that the backup has and the original has not is %v", err)
 	}
-	if err := db.Dropper.Drop(ctx); err != nil { // with the backup, and what was restored
+	if err := db.Drop(ctx); err != nil { // with the backup, and what was restored
 		t.Error(err)
 	}
 }

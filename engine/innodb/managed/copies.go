@@ -11,36 +11,28 @@ import (
 	"filewise"
 )
 
-// copier makes copies of a loaded build. The files must belong to the system tablespace, which the server finds by
-// its command line wherever they lie, or all in the data directory. The server has stored the paths of other
-// directories. It implements filewise.Copier.
-type copier struct {
-	server   *openServer
-	instance *instance
-}
-
-// copier returns the copier of a build, or nil if each build of its layout must be loaded.
-func (s *openServer) copier(i *instance) filewise.Copier {
+// keeper returns the function that stores a copy of a loaded build's directories, on which no server is started. It
+// returns nil if each build of the layout must be loaded: the files must belong to the system tablespace, which the
+// server finds by its command line wherever they lie, or all be in the data directory. The server has stored the paths
+// of other directories. A build restored from a dump already has a snapshot, which is shared in its place.
+func (s *openServer) keeper(i *instance) func(context.Context) error {
 	d := i.design
 	alone := d.isSystem() || d.Program.Restored() && (len(d.data) == 1 || d.Layout.Data.Placement != filewise.PlaceRoundRobin)
 	if !alone || d.Program.Preload == 0 && !d.Program.Restored() || d.Layout.AddedLater != "" {
 		return nil
 	}
-	return copier{s, i}
+	return func(ctx context.Context) error { return s.keep(ctx, i) }
 }
 
-// Keep stores a copy of the build's directories, on which no server is started. A build restored from a dump already
-// has a snapshot, which is shared in its place.
-func (c copier) Keep(ctx context.Context) error {
-	i := c.instance
+func (s *openServer) keep(ctx context.Context, i *instance) error {
 	if i.design.Program.Restored() {
-		c.server.kept.Share(i.design.loadedKey(), i)
+		s.kept.Share(i.design.loadedKey(), i)
 		return nil
 	}
 	err := i.purge(ctx)
 	if err == nil {
-		err = c.server.kept.Keep(ctx, i.design.loadedKey(), i, i.life, func() (*instance, error) {
-			kept, err := c.server.register(i.design.again)
+		err = s.kept.Keep(ctx, i.design.loadedKey(), i, i.life, func() (*instance, error) {
+			kept, err := s.register(i.design.again)
 			if err == nil {
 				kept.password = i.password
 			}

@@ -31,7 +31,7 @@ func testServerKilled(t *testing.T, sub subject) {
 	s := sub.open(t, ctx, target)
 	w := inserts(t, nil)
 	db := build(t, ctx, s, systemLayout(2, 24<<20), w)
-	session, err := db.Connector.Connect(ctx, 0, 0)
+	session, err := db.Connect(ctx, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,17 +45,17 @@ func testServerKilled(t *testing.T, sub subject) {
 	_, err = session.Do(ctx, 10, 1<<40)
 	for name, err := range map[string]error{
 		"Do":     err,
-		"Settle": db.Settler.Settle(ctx),
-		"Check":  w.Check(ctx, db.Querier, 0, []filewise.Ledger{make(filewise.Ledger, 4)}),
+		"Settle": db.Settle(ctx),
+		"Check":  w.Check(ctx, db, 0, []filewise.Ledger{make(filewise.Ledger, 4)}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "ended by itself: signal: killed") || strings.Contains(err.Error(), "[Note]") {
 			t.Errorf("%s after the server's death: %v", name, err)
 		}
 	}
-	if _, err := db.Observer.Observe(ctx); err == nil {
+	if _, err := db.Observe(ctx); err == nil {
 		t.Error("a dead server is observed")
 	}
-	if err := db.Dropper.Drop(ctx); err != nil {
+	if err := db.Drop(ctx); err != nil {
 		t.Error(err)
 	}
 	life(t, ctx, s, 1, systemLayout(2, 24<<20), w)

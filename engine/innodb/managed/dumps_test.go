@@ -128,7 +128,7 @@ func testDumps(t *testing.T, sub subject) {
 			t.Errorf("%s is still there: %v", f.Path, err)
 		}
 	}
-	if err := db.Dropper.Drop(ctx); err != nil {
+	if err := db.Drop(ctx); err != nil {
 		t.Error(err)
 	}
 }

@@ -18,7 +18,7 @@ func logRoom(t *testing.T, ctx context.Context, db *filewise.Database, commits i
 	in := look(t, db)
 	room := in.BinlogRoom(commits)
 	var bytes int64
-	files, err := db.Observer.Observe(ctx)
+	files, err := db.Observe(ctx)
 	for _, f := range files {
 		if f.Role == filewise.RoleLog && strings.Contains(f.Path, "fw-bin") {
 			bytes += f.Bytes
@@ -44,7 +44,7 @@ func testCommitsWait(t *testing.T, sub subject) {
 			t.Run(fmt.Sprintf("%s with %d", durability, connections), func(t *testing.T) {
 				w := inserts(t, func(p *workload.Params) { p.Connections = connections })
 				db := build(t, ctx, s, systemLayout(2, 48<<20), w)
-				if err := db.Settler.Settle(ctx); err != nil {
+				if err := db.Settle(ctx); err != nil {
 					t.Fatal(err)
 				}
 				before := readCounters(t, ctx, db)
@@ -70,7 +70,7 @@ func testCommitsWait(t *testing.T, sub subject) {
 					}
 				}
 				logRoom(t, ctx, db, int64(commits))
-				if err := db.Dropper.Drop(ctx); err != nil {
+				if err := db.Drop(ctx); err != nil {
 					t.Error(err)
 				}
 			})

@@ -54,9 +54,9 @@ type Inside struct {
 
 // Look returns the inside of a database of Server.Build.
 func Look(db *filewise.Database) (Inside, error) {
-	i, ok := db.Settler.(*instance)
+	i, ok := db.Build.(build)
 	if !ok {
-		return Inside{}, fmt.Errorf("%T is not of a managed server", db.Settler)
+		return Inside{}, fmt.Errorf("%T is not of a managed server", db.Build)
 	}
 	p, control, err := i.running()
 	if err != nil {

@@ -19,7 +19,7 @@ func testObserve(t *testing.T, sub subject) {
 	db := build(t, ctx, s, systemLayout(4, 24<<20), w)
 	observe := func() []filewise.File {
 		t.Helper()
-		files, err := db.Observer.Observe(ctx)
+		files, err := db.Observe(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,7 +29,7 @@ func testObserve(t *testing.T, sub subject) {
 		t.Errorf("use of files that are not settled: %v %v", f.Used, f.EngineBytes)
 	}
 	for range 2 {
-		if err := db.Settler.Settle(ctx); err != nil {
+		if err := db.Settle(ctx); err != nil {
 			t.Fatal(err)
 		}
 		files := observe()
@@ -47,7 +47,7 @@ func testObserve(t *testing.T, sub subject) {
 		}
 	}
 	work(t, ctx, db, w, 0, 5000)
-	if err := db.Settler.Settle(ctx); err != nil {
+	if err := db.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
 	files := observe()

@@ -63,19 +63,19 @@ func (sub subject) filled(t *testing.T, ctx context.Context, target filewise.Tar
 	}
 	db := build(t, ctx, s, l, w)
 	defer func() {
-		if err := db.Dropper.Drop(ctx); err != nil {
+		if err := db.Drop(ctx); err != nil {
 			t.Error(err)
 		}
 	}()
-	if err := db.Settler.Settle(ctx); err != nil {
+	if err := db.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
 	base := used(t, ctx, db)
 	ledger := work(t, ctx, db, w, 0, bytes/p.First().OpBytes/int64(p.Connections()))
-	if err := db.Settler.Settle(ctx); err != nil {
+	if err := db.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
-	files, err := db.Observer.Observe(ctx)
+	files, err := db.Observe(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func (sub subject) filled(t *testing.T, ctx context.Context, target filewise.Tar
 
 func used(t *testing.T, ctx context.Context, db *filewise.Database) int64 {
 	t.Helper()
-	files, err := db.Observer.Observe(ctx)
+	files, err := db.Observe(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,10 +132,10 @@ func testFillWarnings(t *testing.T, sub subject) {
 	}
 	db := build(t, ctx, s, l, w)
 	work(t, ctx, db, w, 0, 100)
-	if err := db.Settler.Settle(ctx); err != nil {
+	if err := db.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
-	files, err := db.Observer.Observe(ctx)
+	files, err := db.Observe(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

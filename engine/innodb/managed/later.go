@@ -70,21 +70,17 @@ func (d *design) warnLater() {
 	}
 }
 
-// extender adds files to a build. It implements filewise.Extender.
-type extender struct{ instance *instance }
-
-// extender returns the extender of a build, or nil if no files are added.
-func (i *instance) extender() filewise.Extender {
+// extender returns extend, or nil if no files are added.
+func (i *instance) extender() func(context.Context) error {
 	if i.design.Layout.AddedLater == "" {
 		return nil
 	}
-	return extender{i}
+	return i.extend
 }
 
-// Extend restarts the server, with the further files if there are any, so that every arm starts equally cold. It
+// extend restarts the server, with the further files if there are any, so that every arm starts equally cold. It
 // rebuilds the tables if the layout demands that.
-func (e extender) Extend(ctx context.Context) error {
-	i := e.instance
+func (i *instance) extend(ctx context.Context) error {
 	err := i.life.Between(ctx, func() error {
 		if i.design.isSystem() {
 			return i.design.append()
@@ -150,8 +146,11 @@ func (i *instance) Settle(ctx context.Context) error {
 	return nil
 }
 
-// Took returns how long the last Settle wrote, without the time until the page cleaner began.
-func (i *instance) Took() time.Duration { return time.Duration(i.took.Load()) }
+// lastSettle returns how long the last Settle wrote, without the time until the page cleaner began.
+func (i *instance) lastSettle(context.Context) (filewise.Settled, error) {
+	took := time.Duration(i.took.Load())
+	return filewise.Settled{Took: &took}, nil
+}
 
 // sync syncs the data files, because InnoDB itself does not with innodb_flush_method=O_DIRECT_NO_FSYNC.
 func (d *design) sync() error {

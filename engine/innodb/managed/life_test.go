@@ -53,14 +53,14 @@ func life(t *testing.T, ctx context.Context, s filewise.Server, across int, l fi
 	db := build(t, ctx, s, l, w)
 	t.Logf("built in %v", time.Since(start))
 	defer func() {
-		if err := db.Dropper.Drop(ctx); err != nil {
+		if err := db.Drop(ctx); err != nil {
 			t.Error(err)
 		}
 	}()
-	if err := db.Settler.Settle(ctx); err != nil {
+	if err := db.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
-	files, err := db.Observer.Observe(ctx)
+	files, err := db.Observe(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,14 +78,14 @@ func life(t *testing.T, ctx context.Context, s filewise.Server, across int, l fi
 		t.Errorf("files by volume: %v, want %d of every %d on the second", volumes, onSecond, l.Data.Files)
 	}
 	ledger := work(t, ctx, db, w, 0, 101)
-	if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
+	if err := w.Check(ctx, db, 0, []filewise.Ledger{ledger}); err != nil {
 		t.Error(err)
 	}
 	ledger[0]--
-	if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); err == nil {
+	if err := w.Check(ctx, db, 0, []filewise.Ledger{ledger}); err == nil {
 		t.Error("a row too many is not found")
 	}
-	if err := db.Settler.Settle(ctx); err != nil {
+	if err := db.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range db.Probes {

@@ -117,7 +117,7 @@ func workUntilKilled(dir string, e innodb.Engine) error {
 		if err := db.Reset.Reset(ctx); err != nil {
 			return err
 		}
-		if err := db.Dropper.Drop(ctx); err != nil {
+		if err := db.Drop(ctx); err != nil {
 			return err
 		}
 	}

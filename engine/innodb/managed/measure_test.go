@@ -64,13 +64,13 @@ func (sub subject) measured(t *testing.T, ctx context.Context, target filewise.T
 	}
 	db := build(t, ctx, s, l, w)
 	built := lap()
-	if err := db.Settler.Settle(ctx); err != nil {
+	if err := db.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
 	load := drive.Load{Ops: make([]int64, p.Connections())}
 	for c := range load.Ops {
 		load.Ops[c] = bytes / p.First().OpBytes / int64(p.Connections())
-		session, err := db.Connector.Connect(ctx, 0, c)
+		session, err := db.Connect(ctx, 0, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,19 +85,19 @@ func (sub subject) measured(t *testing.T, ctx context.Context, target filewise.T
 	}
 	after := readCounters(t, ctx, db)
 	lap()
-	if err := db.Settler.Settle(ctx); err != nil {
+	if err := db.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
 	drained := lap()
-	if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{result.Ledger}); err != nil {
+	if err := w.Check(ctx, db, 0, []filewise.Ledger{result.Ledger}); err != nil {
 		t.Fatal(err)
 	}
 	checked := lap()
-	files, err := db.Observer.Observe(ctx)
+	files, err := db.Observe(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Dropper.Drop(ctx); err != nil {
+	if err := db.Drop(ctx); err != nil {
 		t.Fatal(err)
 	}
 	return fmt.Sprintf("%6.0f rows/s in %v; build %v, settle and connect %v, drain %v, check %v, drop %v; %.0f of %.0f pages written "+

@@ -79,7 +79,7 @@ func testScriptFiles(t *testing.T, sub subject) {
 					t.Fatal(err)
 				}
 				db := build(t, ctx, s, l, w)
-				files, err := db.Observer.Observe(ctx)
+				files, err := db.Observe(ctx)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -95,7 +95,7 @@ func testScriptFiles(t *testing.T, sub subject) {
 						t.Errorf("%s has %d bytes, the script says %d", f.Path, got.Bytes, f.Bytes)
 					}
 				}
-				if err := db.Dropper.Drop(ctx); err != nil {
+				if err := db.Drop(ctx); err != nil {
 					t.Error(err)
 				}
 			})

@@ -40,20 +40,20 @@ func testReset(t *testing.T, sub subject) {
 		if err := db.Reset.Reset(ctx); err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("reset %v: %v; cp + sync of all files: %v", time.Since(start), db.Reset.(filewise.Timed).Took(),
+		t.Logf("reset %v: %v; cp + sync of all files: %v", time.Since(start), db.Reset.Took(),
 			copyTree(t, target.Volumes[0].Dir))
-		if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{loaded}); err != nil {
+		if err := w.Check(ctx, db, 0, []filewise.Ledger{loaded}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.Observer.Observe(ctx); err != nil {
+		if _, err := db.Observe(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
-	took := db.Reset.(filewise.Timed).Took()
+	took := db.Reset.Took()
 	if len(took) != 3 || took[0].Name != "stop" || took[1].Name != "copy" || took[2].Name != "start" {
 		t.Errorf("%v", took)
 	}
-	if err := db.Dropper.Drop(ctx); err != nil {
+	if err := db.Drop(ctx); err != nil {
 		t.Error(err)
 	}
 }
@@ -73,28 +73,28 @@ func testCopies(t *testing.T, sub subject) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if db.Copier == nil || db.Copied != wantCopied || cacheOf(t, db) != pool {
+		if db.Keep == nil || db.Copied != wantCopied || cacheOf(t, db) != pool {
 			t.Fatalf("a copy: %v, a cache of %s; wanted %v, %s", db.Copied, cacheOf(t, db), wantCopied, pool)
 		}
 		return db
 	}
 	first := made(false, "48")
 	loaded := work(t, ctx, first, w, 0, 400)
-	if err := first.Copier.Keep(ctx); err != nil {
+	if err := first.Keep(ctx); err != nil {
 		t.Fatal(err)
 	}
 	for _, db := range []*filewise.Database{first, made(true, "16"), made(true, "16")} {
 		if got := cacheOf(t, db); got != "16" {
 			t.Errorf("measured with a cache of %s MiB", got)
 		}
-		if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{loaded}); err != nil {
+		if err := w.Check(ctx, db, 0, []filewise.Ledger{loaded}); err != nil {
 			t.Error(err)
 		}
-		if _, err := db.Observer.Observe(ctx); err != nil {
+		if _, err := db.Observe(ctx); err != nil {
 			t.Error(err)
 		}
 		work(t, ctx, db, w, 400, 100)
-		if err := db.Dropper.Drop(ctx); err != nil {
+		if err := db.Drop(ctx); err != nil {
 			t.Error(err)
 		}
 	}
@@ -153,7 +153,7 @@ func testLifecycle(t *testing.T, sub subject) {
 	if _, err := db.Lifecycle.Shutdown(ctx); err == nil {
 		t.Error("a stopped server is shut down")
 	}
-	if err := db.Settler.Settle(ctx); err == nil {
+	if err := db.Settle(ctx); err == nil {
 		t.Error("a stopped server settles")
 	}
 	positive(db.Lifecycle.Open(ctx))
@@ -162,13 +162,13 @@ func testLifecycle(t *testing.T, sub subject) {
 		t.Fatal(err)
 	}
 	positive(db.Lifecycle.Open(ctx))
-	if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
+	if err := w.Check(ctx, db, 0, []filewise.Ledger{ledger}); err != nil {
 		t.Error(err)
 	}
-	if err := db.Restart.Restart(ctx); err != nil {
+	if err := db.Restart(ctx); err != nil {
 		t.Error(err)
 	}
-	if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
+	if err := w.Check(ctx, db, 0, []filewise.Ledger{ledger}); err != nil {
 		t.Error(err)
 	}
 }
@@ -262,7 +262,7 @@ func testSettle(t *testing.T, sub subject) {
 		t.Fatal("nothing is dirty after the work: the test proves nothing")
 	}
 	purged(t, ctx, sub, look(t, db).Control)
-	if err := db.Settler.Settle(ctx); err != nil {
+	if err := db.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
 	// A page of the server's own can be dirty again, of temporary tables for one, which it logs nothing of.
@@ -282,7 +282,7 @@ func testSettle(t *testing.T, sub subject) {
 	if _, err := db.Lifecycle.Open(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
+	if err := w.Check(ctx, db, 0, []filewise.Ledger{ledger}); err != nil {
 		t.Error(err)
 	}
 }

@@ -51,7 +51,7 @@ func benchmarkRestore(b *testing.B, e Engine) {
 	db, err := s.Build(b.Context(), filewise.Layout{Name: "l", Kind: filewise.KindPerTable, Data: filewise.Spread{Files: 1,
 		Bytes: 64 << 20, Allocation: filewise.Growing}}, p)
 	fatal(err)
-	i := db.Observer.(*instance)
+	i := db.Build.(build).instance
 	var own, client []time.Duration
 	for b.Loop() {
 		start := time.Now()

@@ -148,18 +148,18 @@ func (s *openServer) Build(ctx context.Context, l filewise.Layout, p filewise.Pr
 // database returns a build for the layers above.
 func (s *openServer) database(i *instance) *filewise.Database {
 	return &filewise.Database{
-		Observer: i, Connector: dialect.Connector{Host: i,
-			Schema: i.design.Schema}, Settler: i, Querier: dialect.Querier{Host: i, Schema: i.design.Schema},
-		Dropper: dropper{s, i}, Restart: i.life, Reset: server.NewResetter(i.life), Lifecycle: i.life,
-		Probes: i.probes(), Extender: i.extender(),
-		Evict: i.life, Bulk: i.loader(), Backup: s.backuper(i), First: i.first, Copier: s.copier(i), Copied: i.copied,
+		Build:   build{i, dialect.Connector{Host: i, Schema: i.design.Schema}, dialect.Querier{Host: i, Schema: i.design.Schema}, s},
+		Restart: i.life.Restart, Reset: server.NewResetter(i.life), Lifecycle: i.life, Probes: i.probes(), Extend: i.extender(),
+		Evict: i.life.Evict, Settled: i.lastSettle, Bulk: i.loader(), Backup: s.backuper(i), First: i.first, Keep: s.keeper(i), Copied: i.copied,
 	}
 }
 
-type dropper struct {
-	server   *openServer
-	instance *instance
+type build struct {
+	*instance
+	dialect.Connector
+	dialect.Querier
+	server *openServer
 }
 
 // Drop ends the server and removes the build's directories.
-func (d dropper) Drop(context.Context) error { return d.server.drop(d.instance) }
+func (b build) Drop(context.Context) error { return b.server.drop(b.instance) }

@@ -212,11 +212,11 @@ func testMostFiles(t *testing.T, sub subject) {
 	w := inserts(t, func(p *workload.Params) { p.Connections = 2 })
 	l := systemLayout(dialect.MaxSystemFiles, 1001<<20)
 	db := build(t, ctx, s, l, w)
-	files, err := db.Observer.Observe(ctx)
+	files, err := db.Observe(ctx)
 	if err != nil || len(files) < dialect.MaxSystemFiles {
 		t.Errorf("%d files: %v", len(files), err)
 	}
-	if err := db.Dropper.Drop(ctx); err != nil {
+	if err := db.Drop(ctx); err != nil {
 		t.Error(err)
 	}
 	l.Data.Files++
@@ -225,11 +225,11 @@ func testMostFiles(t *testing.T, sub subject) {
 	}
 	l.Kind, l.Data.Allocation = filewise.KindPartitions, filewise.Growing
 	db = build(t, ctx, s, l, w)
-	if files, err := db.Observer.Observe(ctx); err != nil || len(files) < 1000 {
+	if files, err := db.Observe(ctx); err != nil || len(files) < 1000 {
 		t.Errorf("%d files: %v", len(files), err)
 	}
 	ledger := work(t, ctx, db, w, 0, 600)
-	if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
+	if err := w.Check(ctx, db, 0, []filewise.Ledger{ledger}); err != nil {
 		t.Error(err)
 	}
 }

@@ -66,7 +66,7 @@ func TestTemplate(t *testing.T) {
 		}
 		ledger := make(filewise.Ledger, c.connections)
 		for n := range min(c.connections, 2) {
-			session, err := db.Connector.Connect(ctx, 0, n)
+			session, err := db.Connect(ctx, 0, n)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,11 +75,11 @@ func TestTemplate(t *testing.T) {
 			}
 			session.Close()
 		}
-		if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
+		if err := w.Check(ctx, db, 0, []filewise.Ledger{ledger}); err != nil {
 			t.Error(err)
 		}
 		defer func() { // all stand side by side, so that each has directories of its own
-			if err := db.Dropper.Drop(ctx); err != nil {
+			if err := db.Drop(ctx); err != nil {
 				t.Error(err)
 			}
 		}()
@@ -104,10 +104,10 @@ func identity(t *testing.T, db *filewise.Database) (uuid string) {
 // lie returns how the data files lie on the storage.
 func lie(t *testing.T, db *filewise.Database) (all string) {
 	t.Helper()
-	if err := db.Settler.Settle(t.Context()); err != nil {
+	if err := db.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	files, err := db.Observer.Observe(t.Context())
+	files, err := db.Observe(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,11 +42,11 @@ func testPhases(t *testing.T, sub subject) {
 				most = ledgers[min(phase-1, 2)/2*2]
 			}
 			ledgers = append(ledgers, endPhase(t, ctx, db, w, phase, most, (n+phase)%2 == 1))
-			if err := w.Check(ctx, db.Querier, phase, ledgers); err != nil {
+			if err := w.Check(ctx, db, phase, ledgers); err != nil {
 				t.Error(err)
 			}
 		}
-		if err := db.Dropper.Drop(ctx); err != nil {
+		if err := db.Drop(ctx); err != nil {
 			t.Error(err)
 		}
 	}
@@ -67,7 +67,7 @@ func testDeletesToldToEnd(t *testing.T, sub subject) {
 	db := build(t, ctx, s, phaseLayout(filewise.KindPartitions, 3, 8<<20), w)
 	ledgers := []filewise.Ledger{{0}, {0}, {0}, {0}}
 	for _, phase := range []int{0, 2, 3} {
-		connection, err := db.Connector.Connect(ctx, phase, 0)
+		connection, err := db.Connect(ctx, phase, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,10 +84,10 @@ func testDeletesToldToEnd(t *testing.T, sub subject) {
 			}
 		}
 	}
-	if err := w.Check(ctx, db.Querier, 3, ledgers); err != nil {
+	if err := w.Check(ctx, db, 3, ledgers); err != nil {
 		t.Error(err)
 	}
-	if err := db.Dropper.Drop(ctx); err != nil {
+	if err := db.Drop(ctx); err != nil {
 		t.Error(err)
 	}
 }
@@ -103,7 +103,7 @@ func endPhase(t *testing.T, ctx context.Context, db *filewise.Database, w filewi
 	defer cancel()
 	var wg sync.WaitGroup
 	for c := range ledger {
-		s, err := db.Connector.Connect(ctx, phase, c)
+		s, err := db.Connect(ctx, phase, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,17 +164,17 @@ func testScanBuild(t *testing.T, sub subject) {
 	db := build(t, ctx, s, phaseLayout(filewise.KindPerTable, 4, 16<<20), w)
 	load(t, ctx, db, w)
 	for range 2 {
-		if _, err := db.Observer.Observe(ctx); err != nil { // before a statement has opened a table
+		if _, err := db.Observe(ctx); err != nil { // before a statement has opened a table
 			t.Error(err)
 		}
 		var pool int64
 		if err := look(t, db).Control.QueryRowContext(ctx, "SELECT @@innodb_buffer_pool_size").Scan(&pool); err != nil || pool != 6<<20 {
 			t.Errorf("a buffer pool of %d bytes: %v", pool, err)
 		}
-		if err := w.Check(ctx, db.Querier, filewise.AsLoaded, nil); err != nil {
+		if err := w.Check(ctx, db, filewise.AsLoaded, nil); err != nil {
 			t.Error(err)
 		}
-		files, err := db.Observer.Observe(ctx)
+		files, err := db.Observe(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,11 +193,11 @@ func testScanBuild(t *testing.T, sub subject) {
 		if len(logs) == 0 || logs[0].Bytes > 64<<10 {
 			t.Errorf("the load is in the binary log: %+v", logs)
 		}
-		if err := db.Evict.Evict(ctx); err != nil {
+		if err := db.Evict(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := db.Dropper.Drop(ctx); err != nil {
+	if err := db.Drop(ctx); err != nil {
 		t.Error(err)
 	}
 }
@@ -214,7 +214,7 @@ func testOrders(t *testing.T, sub subject) {
 	s := sub.open(t, ctx, sub.onScratch(t, 2))
 	db := build(t, ctx, s, phaseLayout(filewise.KindPartitions, 2, 24<<20), w)
 	load(t, ctx, db, w)
-	if err := w.Check(ctx, db.Querier, filewise.AsLoaded, nil); err != nil {
+	if err := w.Check(ctx, db, filewise.AsLoaded, nil); err != nil {
 		t.Error(err)
 	}
 	working, cancel := context.WithCancel(ctx)
@@ -222,7 +222,7 @@ func testOrders(t *testing.T, sub subject) {
 	ledger, errs := make(filewise.Ledger, 3), make([]error, 3)
 	var wg sync.WaitGroup
 	for c := range ledger {
-		session, err := db.Connector.Connect(ctx, 0, c)
+		session, err := db.Connect(ctx, 0, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,13 +245,13 @@ func testOrders(t *testing.T, sub subject) {
 			t.Errorf("connection %d ended by %v", c, err)
 		}
 	}
-	if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
+	if err := w.Check(ctx, db, 0, []filewise.Ledger{ledger}); err != nil {
 		t.Error(err)
 	}
-	if err := db.Settler.Settle(ctx); err != nil {
+	if err := db.Settle(ctx); err != nil {
 		t.Error(err)
 	}
-	files, err := db.Observer.Observe(ctx)
+	files, err := db.Observe(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func testOrders(t *testing.T, sub subject) {
 	if volumes["v1"] != 9 || volumes["v2"] != 9 {
 		t.Errorf("files by volume: %v", volumes)
 	}
-	if err := db.Dropper.Drop(ctx); err != nil {
+	if err := db.Drop(ctx); err != nil {
 		t.Error(err)
 	}
 }

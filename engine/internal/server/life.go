@@ -49,7 +49,7 @@ type Control struct {
 	Explain func(error) error
 }
 
-// Life runs a server from its first start to its removal. It implements filewise.Restarter, Evicter and Lifecycle.
+// Life runs a server from its first start to its removal. It implements filewise.Lifecycle.
 type Life struct {
 	control Control
 

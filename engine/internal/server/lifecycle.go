@@ -84,7 +84,5 @@ func (l *Life) Open(ctx context.Context) (time.Duration, error) {
 }
 
 var (
-	_ filewise.Restarter = (*Life)(nil)
-	_ filewise.Evicter   = (*Life)(nil)
 	_ filewise.Lifecycle = (*Life)(nil)
 )

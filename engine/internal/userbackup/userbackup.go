@@ -43,8 +43,19 @@ type Tool interface {
 // Database returns a build that offers nothing except backups.
 func Database(t filewise.Target, l filewise.Layout, tool Tool, probes []filewise.Probe) *filewise.Database {
 	b := &backuper{tool: tool, volume: Volume(t, l), discard: l.Discard}
-	return &filewise.Database{Observer: b, Settler: b, Dropper: b, Backup: b, Probes: probes}
+	return &filewise.Database{Build: b, Backup: b, Probes: probes}
 }
+
+// NoWork is the part of a build that has no connections and no rows: it only makes backups.
+type NoWork struct{}
+
+// Connect returns ErrUnsupported.
+func (NoWork) Connect(context.Context, int, int) (filewise.Session, error) {
+	return nil, filewise.ErrUnsupported
+}
+
+// Query returns ErrUnsupported.
+func (NoWork) Query(context.Context, string) ([][]any, error) { return nil, filewise.ErrUnsupported }
 
 // Volume returns the volume that a layout's backups go to.
 func Volume(t filewise.Target, l filewise.Layout) filewise.Volume {
@@ -162,6 +173,7 @@ func Feed(ctx context.Context, t filewise.Target, dir, in string, env, command [
 }
 
 type backuper struct {
+	NoWork
 	tool    Tool
 	volume  filewise.Volume
 	discard bool

@@ -54,7 +54,7 @@ func TestDirectoryIsSwapped(t *testing.T) {
 	if _, err := db.Backup.Backup(t.Context()); filewise.CodeOf(err) != filewise.CodeTrials {
 		t.Errorf("a backup is made through the link: %v", err)
 	}
-	if err := db.Dropper.Drop(t.Context()); err != nil {
+	if err := db.Drop(t.Context()); err != nil {
 		t.Error(err)
 	}
 	for place, want := range map[string]string{theirs: "[d backup/]", filepath.Join(theirs, "backup"): "[]", aside: "[- touch.log]"} {
