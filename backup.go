@@ -91,13 +91,6 @@ type BackupTuner interface {
 	BackupScript(t Target, l Layout, p Program) (BackupScript, error)
 }
 
-// BackupSizer is a server that reports the size of the database to back up (Target.Database).
-type BackupSizer interface {
-	// BackupSize returns the bytes that a backup of the database, or of its part, reads. It returns an error if the part
-	// names something that does not exist.
-	BackupSize(context.Context) (BackupSize, error)
-}
-
 // BackupSize is the size of a database, in bytes.
 type BackupSize struct {
 	Bytes, Whole int64         // of the part and of the whole database; equal if no part is named
@@ -121,13 +114,6 @@ type OtherScript struct {
 	Comment string // begins a line of comment
 	Notes   []string
 	Text    string
-}
-
-// Matcher is a Restorer whose server may be installed in several releases.
-type Matcher interface {
-	// ServerBin returns the binaries' directory of the oldest installed release that is at least as new as the external
-	// target's server.
-	ServerBin(context.Context, Target) (string, error)
 }
 
 // Restorer is an engine that fills builds from the dump of a database (CustomSQL.From).

@@ -89,7 +89,9 @@ type Database struct {
 	Lifecycle Lifecycle
 	Bulk      BulkLoader
 	Backup    Backuper
-	Probes    []Probe
+	// BackupTook returns the time of the last backup or restore alone. If nil, their calls do nothing else.
+	BackupTook func() time.Duration
+	Probes     []Probe
 	// Restart stops the database's server cleanly and starts it again.
 	Restart func(context.Context) error
 	// Extend adds the further files of a layout with AddedLater, and rebuilds the data if the layout demands it. The caller
@@ -244,7 +246,7 @@ type Description struct {
 
 	// NoKinds holds, by kind of layout that users of this product look for and Filewise does not offer here, the reason.
 	NoKinds map[Kind]string `json:"-"`
-	// CopiedKinds lists the kinds of layout whose builds on a managed server are loaded once and then copied (Copier).
+	// CopiedKinds lists the kinds of layout whose builds on a managed server are loaded once and then copied (Database.Keep).
 	CopiedKinds []Kind `json:"-"`
 	// CopiedAlone lists the kinds whose builds are copied only if a dump fills them and a build's data files lie on one
 	// volume.
@@ -267,9 +269,9 @@ type Description struct {
 	Identity bool `json:"-"`
 	// OwnGrowth is set if files can grow by the server's own step (--growth 0).
 	OwnGrowth bool `json:"-"`
-	// Cools is set if a build on an external server can empty its part of the buffer cache (Cooler).
+	// Cools is set if a build on an external server can empty its part of the buffer cache (Database.Cool).
 	Cools bool `json:"-"`
-	// Cycles is set if a build on an external server can go offline and come back (Cycler).
+	// Cycles is set if a build on an external server can go offline and come back (Database.Cycle).
 	Cycles bool `json:"-"`
 	// Shares is set if the engine's external server is a Sharer.
 	Shares bool `json:"-"`
@@ -329,22 +331,9 @@ func (d Description) MemoryFor(connections int) int64 {
 	return d.LeastMemory + d.ConnectionMemory*int64(max(connections-usualConnections, 0))
 }
 
-// Arranger is an engine whose comparisons need more layouts than one per number of files, because the number alone does
-// not show what helps.
-type Arranger interface {
-	// Arrange returns the layouts that compare numbers of files. base sets everything except the number, name and rank.
-	// The first layout is the baseline.
-	Arrange(t Target, base Layout, files []int) []Layout
-}
-
 // Describer is an engine that describes itself, as every engine of the registry does.
 type Describer interface {
 	Describe() Description
-}
-
-// Schemer is an engine that lists its URL schemes without checking what is installed.
-type Schemer interface {
-	Schemes() []string
 }
 
 // Filler is an engine that fills files one after the other: work that ends early leaves the last files unused.
@@ -352,10 +341,6 @@ type Filler interface {
 	// FillWork returns the fixed work that fills a layout's files as far as is safe, in payload bytes of all connections.
 	// 0 means the layout needs no fixed work.
 	FillWork(Target, Layout, Program) (int64, error)
-}
-
-// Sizer is a Filler that can compute the space of a program's loaded data.
-type Sizer interface {
 	// LoadedBytes returns the size of data files that the program's loaded data fill up to the last one, in bytes. 0 means
 	// the program loads nothing.
 	LoadedBytes(Target, Program) (int64, error)

@@ -10,12 +10,6 @@ import (
 // What an external server offers in addition to Build. A Server implements these if it can; opening it has changed
 // nothing yet.
 
-// OptionChecker checks the options of a server's URL by their names alone, and refuses those that nothing would read.
-// It does not connect, or look at files.
-type OptionChecker interface {
-	CheckOptions(Address) error
-}
-
 // Examiner checks whether a server can run the experiment, and what will distort the result. It only reads.
 type Examiner interface {
 	// Examine returns the findings, and never fails: a check that was not possible is a finding too.

@@ -86,12 +86,6 @@ type TypedArgs interface {
 	TypeOf(worker int, i int64) int
 }
 
-// Redrawn is an Args that can draw values again if an operation's values made a key that exists already.
-type Redrawn interface {
-	// ArgsAgain appends the arguments for another attempt at the operation. Attempts count from 1.
-	ArgsAgain(dst []any, worker int, i int64, attempt int) []any
-}
-
 // ArgsWriter writes an operation's arguments without allocating. Args on hot paths implement it.
 type ArgsWriter interface {
 	// WriteArgs writes what Args would append, in the same order, but does not call EndRow. A text is valid only during
@@ -200,10 +194,4 @@ type Backuper interface {
 	Verify(context.Context) error
 	// Discard removes the backup files and the restored database.
 	Discard(context.Context) error
-}
-
-// TimedBackuper is a Backuper whose calls also do what is not measured, such as connecting and querying.
-type TimedBackuper interface {
-	// Took returns the time of the last backup or restore alone.
-	Took() time.Duration
 }

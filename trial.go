@@ -159,7 +159,7 @@ type Stage struct {
 
 // The stages of a trial, in order.
 const (
-	StageCreate   = "create" // what only a layout's first build does: see Database.First and Copier
+	StageCreate   = "create" // what only a layout's first build does: see Database.First and Database.Keep
 	StageBuild    = "build"
 	StageLoad     = "load"
 	StageRehearse = "rehearse"  // custom SQL alone, once: each type of transaction is executed and rolled back

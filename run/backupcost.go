@@ -18,9 +18,16 @@ const BackupCost = "time and bytes"
 // assumedRate is the assumed rate of reading for a backup, in bytes per second, if the server has no record of one.
 const assumedRate = 100 << 20
 
+// backupSizer is a server that reports the size of the database to back up (Target.Database).
+type backupSizer interface {
+	// BackupSize returns the bytes that a backup of the database, or of its part, reads. It returns an error if the part
+	// names something that does not exist.
+	BackupSize(context.Context) (filewise.BackupSize, error)
+}
+
 // backupCost returns a finding about the bytes and the time that comparing backups of the user's database takes.
 func (env *Environment) backupCost(ctx context.Context) []filewise.Finding {
-	sizer, ok := env.Server.(filewise.BackupSizer)
+	sizer, ok := env.Server.(backupSizer)
 	if !ok {
 		return nil
 	}

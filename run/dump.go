@@ -44,7 +44,7 @@ func (env *Environment) openOrigin(ctx context.Context, login Login) error {
 	}
 	env.origin = &filewise.Target{Engine: env.Engine.Name(), Mode: filewise.External, Address: &address, Durability: filewise.DurabilityFull,
 		Volumes: []filewise.Volume{{Name: "default"}}, ServerBin: env.Target.ServerBin}
-	if m, ok := env.Engine.(filewise.Matcher); ok && env.Target.ServerBin == "" {
+	if m, ok := env.Engine.(matcher); ok && env.Target.ServerBin == "" {
 		if env.Target.ServerBin, err = m.ServerBin(ctx, *env.origin); err != nil {
 			return filewise.HideIn(err, address.Hidden()...)
 		}
@@ -143,4 +143,11 @@ func (w *watch) yield(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// matcher is an engine whose server may be installed in several releases.
+type matcher interface {
+	// ServerBin returns the binaries' directory of the oldest installed release that is at least as new as the external
+	// target's server.
+	ServerBin(context.Context, filewise.Target) (string, error)
 }

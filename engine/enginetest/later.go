@@ -67,7 +67,7 @@ func addedLater(t *testing.T, b *bench, arm filewise.AddedLater) {
 	fatal(t, err)
 	db := b.build(l, w)
 	if db.Extend == nil {
-		t.Fatal("the database of a layout with files added later has no Extender")
+		t.Fatal("the database of a layout with files added later has no Extend")
 	}
 	first := dataFiles(t, db, 1)[0].Path
 	ledger, errs := b.work(ctx, db, w.Program(), nil, rows(share/4))

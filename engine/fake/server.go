@@ -134,7 +134,8 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 		db.Extend = d.Extend
 	}
 	if !p.Appends() {
-		db.Bulk, db.Backup = d, &backuper{d: d}
+		backups := &backuper{d: d}
+		db.Bulk, db.Backup, db.BackupTook = d, backups, backups.Took
 	}
 	if s.e.config.Copies && (p.Preload > 0 || p.Restored()) {
 		db.Keep, db.Copied = d.keep, d.fromKept()

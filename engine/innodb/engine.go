@@ -34,11 +34,10 @@ type Engine struct {
 
 var _ interface {
 	filewise.Restorer
-	filewise.Sizer
+	filewise.Filler
 	filewise.Asker
 	filewise.Capturer
 	filewise.BackupTuner
-	filewise.OptionChecker
 } = Engine{}
 
 // host opens servers of one kind: managed or external.

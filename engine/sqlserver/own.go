@@ -175,7 +175,7 @@ func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Progr
 	if err := b.checkVolumes(d.ownVolumes()); err != nil {
 		return nil, err
 	}
-	return &filewise.Database{Build: b, Backup: b, Probes: s.probes()}, nil
+	return &filewise.Database{Build: b, Backup: b, BackupTook: b.Took, Probes: s.probes()}, nil
 }
 
 // besideData returns the directory for a restored file: the server's default for its kind.

@@ -214,7 +214,7 @@ func (b *build) database() *filewise.Database {
 		db.Bulk = bulk{b}
 	}
 	if b.backups != nil {
-		db.Backup = b.backups
+		db.Backup, db.BackupTook = b.backups, b.backups.Took
 	}
 	if b.server.may.view {
 		db.Probes = b.probes()

@@ -127,8 +127,8 @@ func (l *life) backupPhase(ctx context.Context, phase filewise.Phase) error {
 			return l.db.Backup.Restore(ctx)
 		})
 		took = l.runner.Clock.Now().Sub(start)
-		if t, ok := l.db.Backup.(filewise.TimedBackuper); ok && err == nil {
-			took = t.Took()
+		if l.db.BackupTook != nil && err == nil {
+			took = l.db.BackupTook()
 		}
 		return err
 	})

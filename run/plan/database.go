@@ -113,7 +113,7 @@ func (m *maker) ownOptions() ([]string, error) {
 // fitLoaded sets the size of files that an engine fills one after the other to the size of the loaded data. Otherwise
 // transactions would not reach the last file within a window. A size that the user gives takes precedence.
 func (m *maker) fitLoaded(l *filewise.Layout) error {
-	sizer, ok := m.Engine.(filewise.Sizer)
+	sizer, ok := m.Engine.(filewise.Filler)
 	if !ok || m.work.Appends() || m.fixed() || l.Kind != filewise.KindSystem || m.o.Size.Given() {
 		return nil
 	}

@@ -145,7 +145,7 @@ func (m *maker) arms(base filewise.Layout) ([]arm, error) {
 		return nil, err
 	}
 	var layouts []filewise.Layout
-	arranger, arranges := m.Engine.(filewise.Arranger)
+	engine, arranges := m.Engine.(arranger)
 	switch {
 	case m.o.AddedLater.Value != "":
 		layouts, err = m.later(base, files)
@@ -154,7 +154,7 @@ func (m *maker) arms(base filewise.Layout) ([]arm, error) {
 	case m.sc.Temp:
 		layouts = temps(base, files, m.sc)
 	case arranges && !m.o.Kind.Given():
-		layouts = arranger.Arrange(m.plan.Target, base, files)
+		layouts = engine.Arrange(m.plan.Target, base, files)
 	default:
 		layouts = byNumber(base, withOne(base.Kind, files))
 	}
@@ -276,4 +276,12 @@ func different(layouts []filewise.Layout) error {
 		}
 	}
 	return nil
+}
+
+// arranger is an engine whose comparisons need more layouts than one per number of files, because the number alone does
+// not show what helps.
+type arranger interface {
+	// Arrange returns the layouts that compare numbers of files. base sets everything except the number, name and rank.
+	// The first layout is the baseline.
+	Arrange(t filewise.Target, base filewise.Layout, files []int) []filewise.Layout
 }

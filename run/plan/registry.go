@@ -46,13 +46,20 @@ func (all Engines) Schemes() []string {
 	return out
 }
 
+// schemer is an engine that lists its URL schemes without checking what is installed.
+type schemer interface{ Schemes() []string }
+
 // schemes returns one engine's URL schemes.
 func schemes(e filewise.Engine) []string {
-	if s, ok := e.(filewise.Schemer); ok {
+	if s, ok := e.(schemer); ok {
 		return s.Schemes()
 	}
 	return Describe(e).Schemes
 }
+
+// optionChecker checks the options of a server's URL by their names alone, and refuses those that nothing would read. It
+// does not connect, or look at files.
+type optionChecker interface{ CheckOptions(filewise.Address) error }
 
 // ParseTarget finds the engine of a target. A target is NAME:DIR for an embedded engine, of which it returns the
 // directory, or a server's URL. If engines share a scheme, the preferred name decides.
@@ -80,7 +87,7 @@ func (all Engines) ParseTarget(text, preferred string) (filewise.Engine, *filewi
 			found = e
 		}
 	}
-	if c, ok := found.(filewise.OptionChecker); ok {
+	if c, ok := found.(optionChecker); ok {
 		if err := c.CheckOptions(a); err != nil {
 			return nil, nil, "", err
 		}

@@ -147,10 +147,16 @@ func (s *Session) each(ctx context.Context, first, n int64) (done int64, err err
 	return done + more, s.named(ctx, first+done, err)
 }
 
+// redrawer draws values again if an operation's values made a key that exists already.
+type redrawer interface {
+	// ArgsAgain appends the arguments for another attempt at the operation. Attempts count from 1.
+	ArgsAgain(dst []any, worker int, i int64, attempt int) []any
+}
+
 // Args appends the arguments of operation i to dst. If the operation's values collided with an existing key before, new
 // values are drawn.
 func (s *Session) Args(dst []any, i int64) []any {
-	if again, ok := s.Phase.Args.(filewise.Redrawn); ok && s.attempts > 0 && i == s.refused {
+	if again, ok := s.Phase.Args.(redrawer); ok && s.attempts > 0 && i == s.refused {
 		return again.ArgsAgain(dst, s.Worker, i, s.attempts)
 	}
 	return s.Phase.Args.Args(dst, s.Worker, i)
