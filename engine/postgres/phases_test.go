@@ -144,7 +144,7 @@ func TestBulk(t *testing.T) {
 		t.Error("a row of too many values was loaded")
 	}
 	// Workers are counted if the server plans them.
-	link := db.Connector.(*build).link
+	link := db.Build.(*build).link
 	must(t, link.Exec(ctx, "INSERT INTO frag1 (id, val1, val4) SELECT g, g, g FROM generate_series(1000, 30000) g",
 		"SET parallel_setup_cost = 0", "SET parallel_tuple_cost = 0", "SET min_parallel_table_scan_size = 0"))
 	const scans = 3 // query 4
