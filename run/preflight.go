@@ -32,11 +32,11 @@ func (env *Environment) needs() []SpaceNeed {
 		for i, s := range env.Scripts {
 			need := max(s.Space[v.Name], fixedWork(p, p.Layouts[i], v))
 			switch {
-			case p.Instances > 0:
+			case p.Builds > 0:
 				if p.Target.Mode == filewise.Managed { // each build has a copy
 					need *= 2
 				}
-				n.Need += int64(p.Instances) * need
+				n.Need += int64(p.Builds) * need
 			case p.TakesTurns():
 				if p.Preload > 0 && p.Target.Mode == filewise.Managed { // the copy's original also needs space
 					need *= 2

@@ -24,16 +24,16 @@ type build struct {
 	resting bool              // its server is stopped, its data unchanged since loading
 }
 
-// instanceSeparator separates a layout's name from the build's serial number in the name of an instance (a build).
-const instanceSeparator = " #"
+// buildSeparator separates a layout's name from the build's serial number in its name.
+const buildSeparator = " #"
 
 // lastSerial returns the highest serial number of the builds that trials ran on. A resumed run has lost its builds, so
 // it numbers new builds from there.
 func lastSerial(done []filewise.Trial) int {
 	last := 0
 	for _, t := range done {
-		if i := strings.LastIndex(t.Instance, instanceSeparator); i >= 0 {
-			if n, err := strconv.Atoi(t.Instance[i+len(instanceSeparator):]); err == nil {
+		if i := strings.LastIndex(t.Instance, buildSeparator); i >= 0 {
+			if n, err := strconv.Atoi(t.Instance[i+len(buildSeparator):]); err == nil {
 				last = max(last, n)
 			}
 		}
@@ -44,7 +44,7 @@ func lastSerial(done []filewise.Trial) int {
 // acquired gets the trial's database. It resets the loaded build for this key, if there is one. Otherwise it builds the
 // database, and loads it if the plan demands that.
 func (l *life) acquired(ctx context.Context) error {
-	if l.build = l.runner.builtAs(l.instanceKey()); l.build == nil {
+	if l.build = l.runner.builtAs(l.buildKey()); l.build == nil {
 		if err := l.newBuild(ctx); err != nil {
 			return errors.Join(err, l.release(ctx, err))
 		}
@@ -99,10 +99,10 @@ func (l *life) splitReset() {
 	l.trial.Stages = append(l.trial.Stages, parts...)
 }
 
-// instanceKey returns the key of the build for this trial's block. It assigns a layout's builds to the blocks in turn.
-func (l *life) instanceKey() string {
-	turn := max(l.trial.Cell.Block-1, 0) % max(l.runner.Plan.Instances, 1)
-	return l.layout.Name + instanceSeparator + strconv.Itoa(turn)
+// buildKey returns the key of the build for this trial's block. It assigns a layout's builds to the blocks in turn.
+func (l *life) buildKey() string {
+	turn := max(l.trial.Cell.Block-1, 0) % max(l.runner.Plan.Builds, 1)
+	return l.layout.Name + buildSeparator + strconv.Itoa(turn)
 }
 
 // newBuild builds the layout, loads it and adds the files that come later. If the engine can reset the build to that
@@ -144,7 +144,7 @@ func (l *life) newBuild(ctx context.Context) error {
 		}
 	}
 	switch {
-	case !loaded, (l.program.ReadOnly || l.runner.Plan.Sessions) && l.runner.Plan.Instances == 0:
+	case !loaded, (l.program.ReadOnly || l.runner.Plan.Sessions) && l.runner.Plan.Builds == 0:
 		return nil // all turns of a session use this build
 	case l.program.ReadOnly: // no trial changes the build, so it needs no reset
 		l.name()
@@ -160,7 +160,7 @@ func (l *life) newBuild(ctx context.Context) error {
 
 // copies reports whether a layout is loaded once and every trial gets its own copy.
 func (l *life) copies() bool {
-	return l.runner.Plan.Preload > 0 && l.runner.Plan.Instances == 0 && l.db.Keep != nil
+	return l.runner.Plan.Preload > 0 && l.runner.Plan.Builds == 0 && l.db.Keep != nil
 }
 
 // copied loads the first build of a layout and keeps it as the source of copies. For a copy it takes over the first
@@ -232,10 +232,10 @@ func (l *life) name() {
 	r.locks.builds.Lock()
 	defer r.locks.builds.Unlock()
 	r.serial++
-	if l.build.name = l.layout.Name + instanceSeparator + strconv.Itoa(r.serial); l.db.Copied {
+	if l.build.name = l.layout.Name + buildSeparator + strconv.Itoa(r.serial); l.db.Copied {
 		l.build.name = verdict.CopyOf(r.copied[l.layout.Name], r.serial)
 	}
-	r.builds[l.instanceKey()] = l.build
+	r.builds[l.buildKey()] = l.build
 }
 
 // builtAs returns the loaded build of a key, or nil if there is none.

@@ -547,7 +547,7 @@ func TestJudgeWithoutTrials(t *testing.T) {
 func TestLoadedBuildsTakeTurnsAndAreReset(t *testing.T) {
 	w := newWorld(t, []int{1, 4}, fake.Config{Noise: 0.02, Seed: 8, Peculiar: 0.03,
 		Throughput: byFiles(map[int]float64{1: 1000, 4: 2000})})
-	w.plan.Preload, w.plan.Instances = 500*int64(w.plan.Params.RowBytes), 3
+	w.plan.Preload, w.plan.Builds = 500*int64(w.plan.Params.RowBytes), 3
 	trials, d := w.run(t)
 	if got := w.recommended(t, trials); got != "4 files" || d.Ending != experiment.Decided {
 		t.Errorf("recommended %q, %+v", got, d)
@@ -618,7 +618,7 @@ func TestCopiesOfARestoredBuild(t *testing.T) {
 	for _, copied := range []bool{true, false} {
 		w := newWorld(t, []int{1, 4}, fake.Config{Noise: 0.02, Seed: 8, Copies: true})
 		w.runner.Workload = restored{w.runner.Workload}
-		w.plan.Instances, w.plan.CopiedBuilds, w.plan.MaxBlocks = 3, copied, 8
+		w.plan.Builds, w.plan.CopiedBuilds, w.plan.MaxBlocks = 3, copied, 8
 		trials, _ := w.run(t)
 		names := map[string]int{}
 		for _, tr := range trials {
@@ -647,7 +647,7 @@ func TestCopiesOfARestoredBuild(t *testing.T) {
 func TestResumedRunNamesItsOwnBuildsDifferently(t *testing.T) {
 	truth := fake.Config{Noise: 0.05, Seed: 9}
 	w := newWorld(t, []int{1, 4}, truth)
-	w.plan.Preload, w.plan.Instances, w.plan.MaxBlocks = 500*int64(w.plan.Params.RowBytes), 2, 4
+	w.plan.Preload, w.plan.Builds, w.plan.MaxBlocks = 500*int64(w.plan.Params.RowBytes), 2, 4
 	trials, _ := w.run(t)
 	again := newWorld(t, []int{1, 4}, truth)
 	again.plan = w.plan
@@ -667,7 +667,7 @@ func TestFailureOnALoadedBuildDropsIt(t *testing.T) {
 	w := newWorld(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 10,
 		Throughput: byFiles(map[int]float64{1: 1000, 4: 2000}),
 		Faults:     []fake.Fault{{Layout: "4 files", Stage: filewise.StageCheck, Times: 1}}})
-	w.plan.Preload, w.plan.Instances = 500*int64(w.plan.Params.RowBytes), 1
+	w.plan.Preload, w.plan.Builds = 500*int64(w.plan.Params.RowBytes), 1
 	trials, d := w.run(t)
 	if d.Ending != experiment.Decided || w.engine.Builds() != 3 || w.engine.Undropped() != 0 {
 		t.Errorf("%+v with %d builds, %d left; want a third build after the failure", d, w.engine.Builds(), w.engine.Undropped())

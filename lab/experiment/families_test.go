@@ -117,7 +117,7 @@ func holdAll(results []verdict.Result) bool {
 		if !ok {
 			return false
 		}
-		e, most, truth := look.Estimates[1], look.Estimates[0].Regret, effectOf(f)
+		e, most, truth := look.Estimates[1], look.Estimates[0].WorstLoss, effectOf(f)
 		if !e.Known() || e.Lo > truth || e.Hi < truth || most < truth {
 			return false
 		}

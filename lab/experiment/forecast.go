@@ -66,7 +66,7 @@ func (s standing) resume(blocks int) string {
 	if n > verdict.MostBlocks(s.plan.JudgedBy()) {
 		return ""
 	}
-	took := s.pilotTime() + s.furtherBuilds(s.plan.Instances) + time.Duration(n*len(s.plan.Layouts))*s.schedule.TrialTime
+	took := s.pilotTime() + s.furtherBuilds(s.plan.Builds) + time.Duration(n*len(s.plan.Layouts))*s.schedule.TrialTime
 	return "filewise resume " + RunPlace + " --budget " + asOption(max(took, s.plan.Budget+time.Minute))
 }
 
@@ -164,7 +164,7 @@ func (s standing) forecast() *Forecast {
 		}
 	}
 	f, ok := s.plan.ForecastBy(noise, (blocks-1)*(layouts-1), filewise.Counted(blocks, "block"), s.schedule,
-		s.pilotTime()+s.furtherBuilds(s.plan.Instances))
+		s.pilotTime()+s.furtherBuilds(s.plan.Builds))
 	if !ok {
 		return nil
 	}
@@ -205,12 +205,12 @@ func (s standing) hopeless() string {
 		return ""
 	}
 	needed := s.elapsed + time.Duration(verdict.FirstLook*len(p.Layouts))*s.schedule.TrialTime +
-		s.furtherBuilds(min(p.Instances, verdict.FirstLook))
+		s.furtherBuilds(min(p.Builds, verdict.FirstLook))
 	if float64(needed) < beyond*float64(p.mostBudget()) {
 		return ""
 	}
 	first := p.FirstClaim()
-	takes := s.elapsed + time.Duration(first*len(p.Layouts))*s.schedule.TrialTime + s.furtherBuilds(min(p.Instances, first))
+	takes := s.elapsed + time.Duration(first*len(p.Layouts))*s.schedule.TrialTime + s.furtherBuilds(min(p.Builds, first))
 	return fmt.Sprintf("the %s budget is too short: by the first pilot the %d blocks that an interval needs take about %s."+
 		verdict.ToDo+"set %s, or use fewer layouts or less work", say.Human(p.mostBudget()), first, about(takes), moreBudget(takes))
 }

@@ -27,7 +27,7 @@ func laterWorld(t *testing.T, truth fake.Config) *world {
 		w.plan.Layouts[i].Name, w.plan.Layouts[i].AddedLater, w.plan.Layouts[i].Data.Files = string(arm), arm, 4
 	}
 	w.plan.Baseline = w.plan.Layouts[0].Name
-	w.plan.Preload, w.plan.Instances, w.plan.MaxBlocks = 500*int64(w.plan.Params.RowBytes), 1, 3
+	w.plan.Preload, w.plan.Builds, w.plan.MaxBlocks = 500*int64(w.plan.Params.RowBytes), 1, 3
 	return w
 }
 

@@ -53,7 +53,7 @@ func phasedWorld(t *testing.T, faults ...fake.Fault) (*world, *[]int) {
 		{Family: workload.FamilyRestore, Unit: "restores", Act: filewise.ActRestore, Ops: 1},
 	}
 	w.plan.Phases, w.plan.Overall = program.Families(), true
-	w.plan.Window, w.plan.PilotWindow, w.plan.Instances = 0, 0, 2
+	w.plan.Window, w.plan.PilotWindow, w.plan.Builds = 0, 0, 2
 	checked := new([]int)
 	w.runner.Workload = phased{t, program, checked}
 	return w, checked

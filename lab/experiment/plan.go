@@ -29,9 +29,9 @@ type Plan struct {
 	// Sessions makes each block a session: all layouts are live at once and take turns, whose length and number the pilots
 	// fix (Schedule). If false, trials come one after the other.
 	Sessions bool `json:"sessions,omitempty"`
-	// Cells is the number of rounds of a session, with turns of Window/Cells. If 0, pilots decide. In plans of earlier
-	// versions, a Cells other than 0 means sessions.
-	Cells int `json:"cells,omitempty"`
+	// Rounds is the number of rounds of a session, with turns of Window/Rounds. If 0, pilots decide. In plans of earlier
+	// versions, a Rounds other than 0 means sessions.
+	Rounds int `json:"cells,omitempty"`
 	// WindowByPilots lets pilots lengthen the measured time of a trial in a session, so that most of the session is
 	// measured. Window is then the minimum.
 	WindowByPilots bool `json:"window_by_pilots,omitempty"`
@@ -66,9 +66,9 @@ type Plan struct {
 	Ladder *Ladder `json:"ladder,omitempty"`
 	// Rungs lists the designs that the run has abandoned before the plan's own, oldest first.
 	Rungs []Rung `json:"rungs,omitempty"`
-	// Instances is the number of loaded builds of each layout, which the blocks use in turn. If 0, a layout has one such
+	// Builds is the number of loaded builds of each layout, which the blocks use in turn. If 0, a layout has one such
 	// build if it can be reset, or none if the workload alters nothing.
-	Instances int `json:"instances,omitempty"`
+	Builds int `json:"instances,omitempty"`
 	// CopiedBuilds fills only the first build of each layout from a dump, if the engine can copy files. The other builds
 	// are copies of its files.
 	CopiedBuilds bool `json:"copied_builds,omitempty"`

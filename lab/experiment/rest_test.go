@@ -32,7 +32,7 @@ func TestRestSeesWhatTheWindowLeaves(t *testing.T) {
 			w := newWorld(t, []int{1, 2}, lazy())
 			w.plan.Observe = observe
 			if sessions {
-				w.plan.Cells = 5
+				w.plan.Rounds = 5
 			}
 			trials, _ := w.run(t)
 			j, err := w.plan.Judge(trials)
@@ -104,7 +104,7 @@ func TestDrainsOfOthersAreNotJudged(t *testing.T) {
 		c := lazy()
 		c.Others = others
 		w := newSessions(t, []int{1, 2}, c)
-		w.plan.Observe, w.plan.MaxBlocks, w.plan.Sessions, w.plan.Cells, w.plan.WindowByPilots = experiment.ObserveRest, 3, true, 0, true
+		w.plan.Observe, w.plan.MaxBlocks, w.plan.Sessions, w.plan.Rounds, w.plan.WindowByPilots = experiment.ObserveRest, 3, true, 0, true
 		trials, _ := w.run(t)
 		j, err := w.plan.Judge(trials)
 		if err != nil {

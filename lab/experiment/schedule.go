@@ -63,12 +63,12 @@ func (h history) schedule() Schedule {
 	if p.OnePilot {
 		return s
 	}
-	if p.Cells > 0 { // each round has a lead and comes to rest
-		s.Turn, s.Rounds = p.Window/time.Duration(p.Cells), p.Cells
-		s.TrialTime += time.Duration(p.Cells) * (p.lead(s) + drained/time.Duration(pilots))
+	if p.Rounds > 0 { // each round has a lead and comes to rest
+		s.Turn, s.Rounds = p.Window/time.Duration(p.Rounds), p.Rounds
+		s.TrialTime += time.Duration(p.Rounds) * (p.lead(s) + drained/time.Duration(pilots))
 	}
 	if p.Budget > 0 {
-		left := budgetShare * float64(p.Budget-h.pilotTime()-h.furtherBuilds(p.Instances))
+		left := budgetShare * float64(p.Budget-h.pilotTime()-h.furtherBuilds(p.Builds))
 		n := int(left / float64(time.Duration(pilots)*s.TrialTime))
 		s.MaxBlocks = min(p.MaxBlocks, max(n, verdict.FirstLook))
 		s.ByBudget = s.MaxBlocks < p.MaxBlocks
@@ -90,7 +90,7 @@ func (h history) budget() time.Duration {
 		return p.Budget
 	}
 	blocks := time.Duration(float64(p.leastSessions()*h.inQuestion()) * float64(h.schedule().TrialTime) / budgetShare)
-	needed := h.pilotTime() + h.furtherBuilds(p.Instances) + blocks
+	needed := h.pilotTime() + h.furtherBuilds(p.Builds) + blocks
 	return min(max(p.Budget, needed.Round(time.Second)), p.BudgetMost)
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // TakesTurns reports whether the blocks of the plan are sessions.
-func (p Plan) TakesTurns() bool { return p.Sessions || p.Cells > 0 }
+func (p Plan) TakesTurns() bool { return p.Sessions || p.Rounds > 0 }
 
 // CannotTakeTurns returns why a plan's layouts cannot take turns, as the end of a sentence about them. It returns "" if
 // they can.
@@ -33,22 +33,22 @@ func (p Plan) CannotTakeTurns(program filewise.Program) (why, remedy string) {
 	return "", ""
 }
 
-// CheckCells returns an error with code usage if the plan sets a number of rounds but cannot be measured in rounds.
-func (p Plan) CheckCells(program filewise.Program) error {
+// CheckRounds returns an error with code usage if the plan sets a number of rounds but cannot be measured in rounds.
+func (p Plan) CheckRounds(program filewise.Program) error {
 	refuse := func(remedy, format string, args ...any) error {
-		return filewise.Errorf(filewise.CodeUsage, remedy, "blocks of %d rounds (--rounds): "+format, append([]any{p.Cells}, args...)...)
+		return filewise.Errorf(filewise.CodeUsage, remedy, "blocks of %d rounds (--rounds): "+format, append([]any{p.Rounds}, args...)...)
 	}
 	why, remedy := p.CannotTakeTurns(program)
 	switch {
-	case p.Cells == 0:
+	case p.Rounds == 0:
 		return nil
-	case p.Cells < 2:
+	case p.Rounds < 2:
 		return refuse("give 2 or more, or leave it out", "layouts take turns only with at least 2 rounds")
 	case why != "":
 		return refuse(remedy, "%s", why)
-	case p.Window > 0 && p.Window/time.Duration(p.Cells) < MinTurn:
-		return refuse("give a --window of "+(MinTurn*time.Duration(p.Cells)).String()+" or more, or fewer rounds",
-			"a turn of %v is too short; the shortest is %v", (p.Window / time.Duration(p.Cells)).Round(time.Millisecond), MinTurn)
+	case p.Window > 0 && p.Window/time.Duration(p.Rounds) < MinTurn:
+		return refuse("give a --window of "+(MinTurn*time.Duration(p.Rounds)).String()+" or more, or fewer rounds",
+			"a turn of %v is too short; the shortest is %v", (p.Window / time.Duration(p.Rounds)).Round(time.Millisecond), MinTurn)
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ type session struct {
 // session measures the cells together and returns their trials, done or failed, in the order of the cells. An error
 // means that the run ends; all builds are then released.
 func (r *Runner) session(ctx context.Context, cells []filewise.Cell, sched Schedule) (_ []filewise.Trial, err error) {
-	if err := r.Plan.CheckCells(r.Workload.Program()); err != nil {
+	if err := r.Plan.CheckRounds(r.Workload.Program()); err != nil {
 		return nil, err
 	}
 	s := &session{runner: r, ctx: ctx, schedule: sched}

@@ -17,7 +17,7 @@ import (
 
 func newSessions(t *testing.T, files []int, truth fake.Config) *world {
 	w := newWorld(t, files, truth)
-	w.plan.Cells, w.plan.Window = 5, 2*time.Second
+	w.plan.Rounds, w.plan.Window = 5, 2*time.Second
 	return w
 }
 
@@ -225,7 +225,7 @@ func TestEndedSessionIsNotRecorded(t *testing.T) {
 
 func TestSessionsOfLoadedBuilds(t *testing.T) {
 	w := newSessions(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 8, Throughput: byFiles(map[int]float64{1: 1000, 4: 1300})})
-	w.plan.Preload, w.plan.Instances, w.plan.MaxBlocks = 1<<20, 2, 6
+	w.plan.Preload, w.plan.Builds, w.plan.MaxBlocks = 1<<20, 2, 6
 	trials, _ := w.run(t)
 	instances := make(map[string]bool)
 	for _, tr := range trials {
@@ -242,8 +242,8 @@ func TestSessionsOfLoadedBuilds(t *testing.T) {
 func TestWhatCannotTakeTurnsIsRefused(t *testing.T) {
 	program := newSessions(t, []int{1}, fake.Config{}).runner.Workload.Program()
 	for why, change := range map[string]func(*experiment.Plan){
-		"too short":   func(p *experiment.Plan) { p.Cells = 11 },
-		"at least 2":  func(p *experiment.Plan) { p.Cells = -1 },
+		"too short":   func(p *experiment.Plan) { p.Rounds = 11 },
+		"at least 2":  func(p *experiment.Plan) { p.Rounds = -1 },
 		"life cycle":  func(p *experiment.Plan) { p.Measure = experiment.MeasureLifecycle },
 		"phases":      func(*experiment.Plan) { program.Phases[0].Ops = 100 },
 		"article":     func(p *experiment.Plan) { p.AsPublished = &experiment.AsPublished{} },
@@ -252,13 +252,13 @@ func TestWhatCannotTakeTurnsIsRefused(t *testing.T) {
 		p := newSessions(t, []int{1}, fake.Config{}).plan
 		program.Phases[0].Ops = 0
 		change(&p)
-		if err := p.CheckCells(program); filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), why) ||
+		if err := p.CheckRounds(program); filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), why) ||
 			filewise.RemedyOf(err) == "" {
 			t.Errorf("%s: %v", why, err)
 		}
 	}
 	program.Phases[0].Ops = 0
-	if err := newSessions(t, []int{1}, fake.Config{}).plan.CheckCells(program); err != nil {
+	if err := newSessions(t, []int{1}, fake.Config{}).plan.CheckRounds(program); err != nil {
 		t.Error(err)
 	}
 }

@@ -147,10 +147,10 @@ func (h history) takeTurns(s Schedule) Schedule {
 	}
 	layouts := float64(h.inQuestion())
 	left := func(budget time.Duration) float64 {
-		return budgetShare * float64(budget-h.pilotTime()-h.furtherBuilds(p.Instances)) / layouts
+		return budgetShare * float64(budget-h.pilotTime()-h.furtherBuilds(p.Builds)) / layouts
 	}
-	if p.Cells > 0 {
-		s.Rounds = p.Cells
+	if p.Rounds > 0 {
+		s.Rounds = p.Rounds
 	} else if p.WindowByPilots && p.Work == 0 {
 		if p.Bounds > 0 && p.firstBudget() > 0 && len(p.Layouts) > 1 {
 			s.Rounds = h.narrowing(max(s.Rounds, fewestRounds), s, c, left(p.firstBudget()))
@@ -187,8 +187,8 @@ func (h history) inQuestion() int {
 // turnOf returns the measured time of a turn, in whole slices. If the window is given, several turns make up that
 // window.
 func (p Plan) turnOf(c costs) time.Duration {
-	if p.Cells > 0 {
-		return p.Window / time.Duration(p.Cells)
+	if p.Rounds > 0 {
+		return p.Window / time.Duration(p.Rounds)
 	}
 	around := c.around / time.Duration(c.windows)
 	t := min(max(MinTurn, aroundShare*around, correlationShare*c.stays), max(maxTurn, around))

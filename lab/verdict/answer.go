@@ -49,7 +49,7 @@ func (r Result) Answer() Answer {
 		return a
 	}
 	base := r.Config.Baseline
-	a.Bound = look.Estimates[base].Regret
+	a.Bound = look.Estimates[base].WorstLoss
 	switch {
 	case look.Recommended >= 0 && look.Recommended != base:
 		a.Decision, a.Arm = DecisionUse, look.Recommended

@@ -77,7 +77,7 @@ func DefaultConfig() Config {
 // Percent converts an effect on the log scale into percent: 100(eˣ−1).
 func Percent(logEffect float64) float64 { return 100 * math.Expm1(logEffect) }
 
-// left returns the regret that a recommendation may have: the margin, or Gamma's share of the proven gain if that is
+// left returns the worst-case loss that a recommendation may have: the margin, or Gamma's share of the proven gain if that is
 // more.
 func (c Config) left(proven float64) float64 {
 	if c.Goal == GoalBest || !finite(proven) {

@@ -14,7 +14,7 @@ func (s *scene) leader(all []Estimate) int {
 	return best
 }
 
-// tolerance returns the regret that a recommendation may have: the margin, or a share of the leader's proven gain if
+// tolerance returns the worst-case loss that a recommendation may have: the margin, or a share of the leader's proven gain if
 // that is more.
 func (s *scene) tolerance(look Look) float64 {
 	l := look.Leader
@@ -33,16 +33,16 @@ func (s *scene) proven(look Look) int {
 	if look.Leader < 0 || look.CarryOver || look.Changed || s.n < s.bounds.firstClaim() || !s.anyCompared(all) {
 		return -1
 	}
-	if all[base].Regret <= s.cfg.Margin {
+	if all[base].WorstLoss <= s.cfg.Margin {
 		return base
 	}
 	leader := all[look.Leader]
-	if look.Leader == base || !s.better(leader) || !(leader.Regret <= look.Tolerance) {
+	if look.Leader == base || !s.better(leader) || !(leader.WorstLoss <= look.Tolerance) {
 		return -1
 	}
 	best := look.Leader
 	for j, e := range all {
-		asGood := leader.Effect-e.Effect <= s.cfg.Margin && e.Regret <= look.Tolerance
+		asGood := leader.Effect-e.Effect <= s.cfg.Margin && e.WorstLoss <= look.Tolerance
 		if s.candidate[j] && j != base && s.better(e) && asGood && s.fewer(j, best) {
 			best = j
 		}

@@ -67,7 +67,7 @@ func Unjudged(cfg Config, arms []Arm, t Table) (Result, error) {
 		}
 		look.Trials += len(levels)
 		out := Estimate{N: len(levels), Effect: math.NaN(), SE: math.NaN(), Lo: math.NaN(), Hi: math.NaN(), RawEffect: e.Effect,
-			Regret: math.NaN(), Typical: math.NaN(), Alive: true, Candidate: true, Mark: MarkUndecided, InstanceSD: math.NaN()}
+			WorstLoss: math.NaN(), Typical: math.NaN(), Alive: true, Candidate: true, Mark: MarkUndecided, BuildSD: math.NaN()}
 		if len(ratios) > 0 {
 			out.Effect = median(ratios)
 		}

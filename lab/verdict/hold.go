@@ -4,7 +4,7 @@ import "math"
 
 // limits holds the tightest limits of an arm so far (rules 3). The limits of all looks hold together, so the tightest
 // of them hold too.
-type limits struct{ lo, hi, regret float64 }
+type limits struct{ lo, hi, worstLoss float64 }
 
 var unlimited = limits{math.Inf(-1), math.Inf(1), math.Inf(1)}
 
@@ -21,11 +21,11 @@ func (s *scene) hold(all []Estimate) (changed bool) {
 		if e.Known() {
 			h.lo, h.hi = max(h.lo, e.Lo), min(h.hi, e.Hi)
 		}
-		if bounded && finite(e.Regret) {
-			h.regret = min(h.regret, e.Regret)
+		if bounded && finite(e.WorstLoss) {
+			h.worstLoss = min(h.worstLoss, e.WorstLoss)
 		}
 	}
-	most := s.held[s.cfg.Baseline].regret
+	most := s.held[s.cfg.Baseline].worstLoss
 	for j := range all {
 		changed = changed || s.droppedAt[j] == 0 && j != s.cfg.Baseline && s.arms[j].Twin == "" && s.held[j].lo > min(s.held[j].hi, most)
 	}
@@ -42,8 +42,8 @@ func (s *scene) hold(all []Estimate) (changed bool) {
 
 func (s *scene) tighten(e *Estimate, j int, most float64) {
 	h := s.held[j]
-	if finite(e.Regret) && finite(h.regret) {
-		e.Regret = h.regret
+	if finite(e.WorstLoss) && finite(h.worstLoss) {
+		e.WorstLoss = h.worstLoss
 	}
 	if j == s.cfg.Baseline || !e.Known() {
 		return

@@ -65,7 +65,7 @@ func TestLimitsOnlyTighten(t *testing.T) {
 		r := must(Judge(cfg, armsOf(4), table))
 		missed := false
 		for i, look := range r.Looks {
-			most := look.Estimates[0].Regret
+			most := look.Estimates[0].WorstLoss
 			for j, e := range look.Estimates[1:] {
 				if !e.Known() || look.Changed {
 					continue

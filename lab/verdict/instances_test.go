@@ -50,15 +50,15 @@ func TestWeights(t *testing.T) {
 func TestOneInstance(t *testing.T) {
 	table := named(quiet(5, 3), func(b, j int) string { return fmt.Sprint(j) })
 	r := must(Judge(DefaultConfig(), armsOf(3), table))
-	if !hasWarning(r, WarnOneInstance) {
+	if !hasWarning(r, WarnOneBuild) {
 		t.Errorf("warnings %v", r.Warnings)
 	}
 	if text := strings.Join(Sentences(r, WordsOptions{}), " "); !strings.Contains(text, "1 file, 2 files, 4 files: measured on") {
 		t.Error(text)
 	}
 	look, _ := r.Last()
-	if e := look.Estimates[1]; e.Instances != 1 || !math.IsNaN(e.InstanceSD) {
-		t.Errorf("%d instances, sd %v", e.Instances, e.InstanceSD)
+	if e := look.Estimates[1]; e.Builds != 1 || !math.IsNaN(e.BuildSD) {
+		t.Errorf("%d instances, sd %v", e.Builds, e.BuildSD)
 	}
 }
 

@@ -14,7 +14,7 @@ func (s *scene) futile(look Look) bool {
 		}
 		return true
 	}
-	if look.Leader < 0 || !(s.bestRegret(s.cfg.Baseline, last) > s.cfg.Margin) {
+	if look.Leader < 0 || !(s.leastLoss(s.cfg.Baseline, last) > s.cfg.Margin) {
 		return false
 	}
 	for j, e := range look.Estimates {
@@ -26,7 +26,7 @@ func (s *scene) futile(look Look) bool {
 		}
 		lo := e.Effect + s.cfg.Kappa*e.SE - last.half(s, j, e)
 		allowed := s.cfg.left(lo)
-		if last.resolvable(e, s.cfg, last.half(s, j, e)) && !(s.bestRegret(j, last) > allowed) {
+		if last.resolvable(e, s.cfg, last.half(s, j, e)) && !(s.leastLoss(j, last) > allowed) {
 			return false
 		}
 	}
@@ -56,9 +56,9 @@ func (o outlook) resolvable(e Estimate, cfg Config, half float64) bool {
 	return away || within
 }
 
-// bestRegret returns the regret bound of arm j at the last block, with luck. It returns NaN if the bound cannot be
+// leastLoss returns the worst-case loss of arm j at the last block, with luck. It returns NaN if the bound cannot be
 // predicted.
-func (s *scene) bestRegret(j int, last outlook) float64 {
+func (s *scene) leastLoss(j int, last outlook) float64 {
 	bound := 0.0
 	for i := range s.arms {
 		if i == j || !s.candidate[i] || !s.tested(i) {

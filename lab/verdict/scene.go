@@ -25,7 +25,7 @@ type scene struct {
 	groups groups           // scratch of groupMeans
 }
 
-// pair caches the contrast of two arms, which estimates, regrets and dropping all need.
+// pair caches the contrast of two arms, which estimates, worst-case losses and dropping all need.
 type pair struct {
 	contrast
 	known bool
@@ -133,14 +133,14 @@ func (s *scene) estimates() []Estimate {
 			e.SE, e.Lo, e.Hi = was.SE, was.Lo, was.Hi
 		default:
 			e.Alive = true
-			e.Regret = s.regret(j)
+			e.WorstLoss = s.worstLoss(j)
 		}
 		e.Resolved = j == s.cfg.Baseline || s.resolved(e.Lo, e.Hi)
 		all[j] = e
 	}
 	for j := range all {
 		if all[j].N > 0 && s.builds.reused[j] {
-			all[j].InstanceSD = math.Sqrt(s.spread().variance)
+			all[j].BuildSD = math.Sqrt(s.spread().variance)
 		}
 	}
 	return all
@@ -149,9 +149,9 @@ func (s *scene) estimates() []Estimate {
 func (s *scene) estimate(j int) Estimate {
 	nan := math.NaN()
 	e := Estimate{
-		N: s.trials[j], Effect: nan, SE: nan, Lo: nan, Hi: nan, Regret: nan, Typical: nan,
+		N: s.trials[j], Effect: nan, SE: nan, Lo: nan, Hi: nan, WorstLoss: nan, Typical: nan,
 		RawEffect: s.raw.rawEffect(j, s.cfg.Baseline),
-		Instances: s.builds.count[j], InstanceSD: nan,
+		Builds:    s.builds.count[j], BuildSD: nan,
 	}
 	if s.trials[j] == 0 {
 		return e
@@ -197,9 +197,9 @@ func (s *scene) resolved(lo, hi float64) bool {
 	return lo > 0 || hi < 0 || (lo >= -s.cfg.Margin && hi <= s.cfg.Margin)
 }
 
-// regret returns a bound on how much better than arm j any candidate is. It returns NaN if a tested candidate has no
+// worstLoss returns a bound on how much better than arm j any candidate is. It returns NaN if a tested candidate has no
 // such bound.
-func (s *scene) regret(j int) float64 {
+func (s *scene) worstLoss(j int) float64 {
 	if !s.fitted || s.trials[j] == 0 {
 		return math.NaN()
 	}

@@ -81,8 +81,8 @@ type Estimate struct {
 	Lo        float64 `json:"lo"` // confidence limits, simultaneous over arms and looks; frozen once the arm is dropped
 	Hi        float64 `json:"hi"`
 	RawEffect float64 `json:"raw_effect"` // difference of plain means of ln over common blocks
-	// Regret bounds the loss from choosing this arm: no tested arm is better by more. It is NaN once the arm is dropped.
-	Regret       float64 `json:"regret"`
+	// WorstLoss bounds the loss from choosing this arm: no tested arm is better by more. It is NaN once the arm is dropped.
+	WorstLoss    float64 `json:"regret"`
 	Typical      float64 `json:"typical"`       // typical throughput (robust geometric mean) in the input's unit
 	Alive        bool    `json:"alive"`         // ran in this block
 	Candidate    bool    `json:"candidate"`     // may still be the best
@@ -90,8 +90,8 @@ type Estimate struct {
 	DroppedAt    int     `json:"dropped_at"`    // block after which it was dropped; 0 means not dropped
 	DownWeighted int     `json:"down_weighted"` // trials pulled in by the robust fit
 	Mark         Mark    `json:"mark"`
-	Instances    int     `json:"instances"`   // number of distinct builds that its trials ran on
-	InstanceSD   float64 `json:"instance_sd"` // standard deviation between reused builds, log scale, pooled over arms
+	Builds       int     `json:"instances"`   // number of distinct builds that its trials ran on
+	BuildSD      float64 `json:"instance_sd"` // standard deviation between reused builds, log scale, pooled over arms
 }
 
 // Look is the state of a judgement after one block.
@@ -103,7 +103,7 @@ type Look struct {
 	CTwoSided float64    `json:"c_two_sided"`
 	COneSided float64    `json:"c_one_sided"`
 	Leader    int        `json:"leader"`    // candidate with the highest estimate; −1 means none
-	Tolerance float64    `json:"tolerance"` // regret that the leader may have, log scale
+	Tolerance float64    `json:"tolerance"` // worst-case loss that the leader may have, log scale
 	Dropped   []int      `json:"dropped"`   // arms dropped after this look
 	Stop      Reason     `json:"stop"`
 	// Recommended is the arm to use. −1 means none yet.

@@ -291,11 +291,11 @@ func checkStep(t *testing.T, got Look, want step, candidate []bool, tol float64)
 			relative(t, "upper limit", e.Hi, *want.Hi[j], tol)
 		}
 		if want.Regret[j] == nil {
-			if !math.IsNaN(e.Regret) {
-				t.Errorf("regret of a dropped arm: %v", e.Regret)
+			if !math.IsNaN(e.WorstLoss) {
+				t.Errorf("regret of a dropped arm: %v", e.WorstLoss)
 			}
 		} else {
-			relative(t, "regret", e.Regret, *want.Regret[j], tol)
+			relative(t, "regret", e.WorstLoss, *want.Regret[j], tol)
 		}
 		if e.Alive != want.Alive[j] {
 			t.Errorf("block %d, arm %d alive: %v", got.Block, j, e.Alive)

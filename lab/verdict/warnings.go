@@ -11,8 +11,8 @@ const (
 	WarnMissing      = "missing-trials"    // trials are missing or failed
 	WarnDownWeighted = "down-weighted"     // many runs of an arm are not typical
 	WarnNoNoise      = "no-noise"          // all residuals are zero
-	WarnOneInstance  = "one-instance"      // an arm ran on a single build
-	WarnInstances    = "instances-unknown" // builds were reused; their variance is not estimable yet
+	WarnOneBuild     = "one-instance"      // an arm ran on a single build
+	WarnBuilds       = "instances-unknown" // builds were reused; their variance is not estimable yet
 	WarnLimit        = "instances-limit"   // more blocks cannot help, more builds could
 	WarnBudget       = "budget"            // MaxBlocks cannot resolve the margin
 	WarnAAFailed     = "aa-failed"         // a twin of the baseline differs from it
@@ -41,7 +41,7 @@ func (r *replay) warnings(result Result, g grid) []Warning {
 	if !ok {
 		return w
 	}
-	r.warnInstances(look, g, add)
+	r.warnBuilds(look, g, add)
 	r.warnStalls(look, add)
 	if look.CarryOver {
 		add(WarnCarryOver, "Let the machine come to rest between trials (a longer --warm-up), or measure longer windows (--window).",
@@ -127,8 +127,8 @@ func (r *replay) reuses(g grid) bool {
 	return v.anyReused()
 }
 
-// warnInstances warns of the effects of reused builds.
-func (r *replay) warnInstances(look Look, g grid, add adder) {
+// warnBuilds warns of the effects of reused builds.
+func (r *replay) warnBuilds(look Look, g grid, add adder) {
 	v := newBuilds(r.table, g)
 	if !v.anyReused() {
 		return
@@ -139,7 +139,7 @@ func (r *replay) warnInstances(look Look, g grid, add adder) {
 		if v.reused[j] && v.count[j] == 1 {
 			single = append(single, arm.Name)
 		}
-		if v.reused[j] && !finite(look.Estimates[j].InstanceSD) {
+		if v.reused[j] && !finite(look.Estimates[j].BuildSD) {
 			estimable = false
 		}
 	}
@@ -149,10 +149,10 @@ func (r *replay) warnInstances(look Look, g grid, add adder) {
 	}
 	switch {
 	case len(single) > 0:
-		add(WarnOneInstance, "Build each layout at least 3 times, spread over the blocks (--builds 3).",
+		add(WarnOneBuild, "Build each layout at least 3 times, spread over the blocks (--builds 3).",
 			"%s: measured on %s only; another build of the same layout can differ.", strings.Join(single, ", "), on)
 	case !estimable:
-		add(WarnInstances, "Spread at least 3 builds of each layout over the blocks (--builds 3).",
+		add(WarnBuilds, "Spread at least 3 builds of each layout over the blocks (--builds 3).",
 			"Builds were reused, and how much they differ is not known yet: the intervals leave it out.")
 	}
 }

@@ -28,7 +28,7 @@ func Sentences(r Result, opts WordsOptions) []string {
 		}
 	}
 	for _, w := range r.Warnings {
-		if w.Code == WarnOneInstance || w.Code == WarnInstances {
+		if w.Code == WarnOneBuild || w.Code == WarnBuilds {
 			s = append(s, w.Message)
 		}
 	}
@@ -71,17 +71,17 @@ func advice(r Result, opts WordsOptions) string {
 	case look.Recommended == base:
 		return fmt.Sprintf("Keep %s: no tested layout is %s (%s).",
 			r.Arms[base].Name, faster(r.keepBound(look), ""), confidence)
-	case r.Config.Rules > 1 && look.Estimates[look.Recommended].Regret > r.Config.Margin:
+	case r.Config.Rules > 1 && look.Estimates[look.Recommended].WorstLoss > r.Config.Margin:
 		return r.bestKnown(look)
 	}
 	return fmt.Sprintf("Recommended: %s. No tested layout is %s (%s).",
-		r.Arms[look.Recommended].Name, faster(look.Estimates[look.Recommended].Regret, ""), confidence)
+		r.Arms[look.Recommended].Name, faster(look.Estimates[look.Recommended].WorstLoss, ""), confidence)
 }
 
-// keepBound returns the most by which any arm may be faster than the baseline, by the baseline's regret and by every
+// keepBound returns the most by which any arm may be faster than the baseline, by the baseline's worst-case loss and by every
 // interval shown.
 func (r Result) keepBound(look Look) float64 {
-	bound := look.Estimates[r.Config.Baseline].Regret
+	bound := look.Estimates[r.Config.Baseline].WorstLoss
 	if r.Config.Rules == 1 {
 		return bound // as those runs were phrased
 	}
@@ -102,7 +102,7 @@ func (r Result) bestKnown(look Look) string {
 	if len(rival) > 0 {
 		apart = fmt.Sprintf("; %s and %s are not told apart", strings.Join(rival, ", "), name)
 	}
-	loss, isFactor := bound(best.Regret)
+	loss, isFactor := bound(best.WorstLoss)
 	if isFactor {
 		loss = "a factor of " + loss
 	}
@@ -134,14 +134,14 @@ func equivalence(r Result) string {
 		above(look.LargestDifference), r.Arms[r.Config.Baseline].Name, level(r.Config.Confidence))
 }
 
-// faster phrases a regret bound, with the arm's name if it is given. If the bound is 0, all other arms are proven
+// faster phrases a worst-case loss, with the arm's name if it is given. If the bound is 0, all other arms are proven
 // slower.
-func faster(regret float64, arm string) string {
+func faster(loss float64, arm string) string {
 	words, link := "faster", " than "
-	switch size, isFactor := bound(regret); {
+	switch size, isFactor := bound(loss); {
 	case isFactor:
 		words, link = "more than "+size+" times as fast", " as "
-	case regret != 0:
+	case loss != 0:
 		words = "more than " + size + " faster"
 	}
 	if arm == "" {
@@ -281,8 +281,8 @@ func (r Result) betterButWhich(look Look) string {
 	names, least := r.better(look)
 	better := are(names)
 	bound := ""
-	if regret := look.Estimates[look.Leader].Regret; regret <= math.Log(unresolvableFrom) {
-		bound = "; no tested layout is " + faster(regret, r.Arms[look.Leader].Name)
+	if loss := look.Estimates[look.Leader].WorstLoss; loss <= math.Log(unresolvableFrom) {
+		bound = "; no tested layout is " + faster(loss, r.Arms[look.Leader].Name)
 	}
 	return fmt.Sprintf("Undecided which is best: %s proven to be faster, %s%s (%s). %s",
 		better, atLeast(least, r.Arms[r.Config.Baseline].Name), bound, level(r.Config.Confidence), wouldTell)

@@ -101,13 +101,13 @@ func (r Result) use(look Look, a Answer) string {
 	switch others := r.rivals(look, a.Arm); {
 	case r.pair():
 		return said
-	case e.Regret == 0:
+	case e.WorstLoss == 0:
 		return said + " No other tested layout is faster."
-	case e.Regret <= r.Config.Margin || len(others) == 0:
-		return said + " No other tested layout is " + faster(e.Regret, "") + "."
+	case e.WorstLoss <= r.Config.Margin || len(others) == 0:
+		return said + " No other tested layout is " + faster(e.WorstLoss, "") + "."
 	default:
 		return fmt.Sprintf("%s %s could be up to %s faster still, which is within the tolerance (a quarter of the proven gain)."+
-			ToDo+"to settle it, run with --goal best.", said, inWordsOr(others), above(e.Regret))
+			ToDo+"to settle it, run with --goal best.", said, inWordsOr(others), above(e.WorstLoss))
 	}
 }
 
@@ -157,8 +157,8 @@ func (r Result) more(look Look, a Answer) string {
 		proven = "at least " + times(least) + " times as fast as " + r.base()
 	}
 	open := "which is best is open"
-	if regret := look.Estimates[a.Arm].Regret; finite(regret) && regret <= math.Log(unresolvableFrom) {
-		open = fmt.Sprintf("up to %s more than with %s is open", above(regret), r.Arms[a.Arm].Name)
+	if loss := look.Estimates[a.Arm].WorstLoss; finite(loss) && loss <= math.Log(unresolvableFrom) {
+		open = fmt.Sprintf("up to %s more than with %s is open", above(loss), r.Arms[a.Arm].Name)
 	}
 	pick := "use " + r.Arms[a.Arm].Name
 	if len(names) > 1 {

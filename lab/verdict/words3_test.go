@@ -9,10 +9,10 @@ import (
 func TestHeadline3(t *testing.T) {
 	proven := func(effect, lo, hi, regret float64) Estimate {
 		e := estimate(effect, lo, hi)
-		e.Candidate, e.Regret = true, percent(regret)
+		e.Candidate, e.WorstLoss = true, percent(regret)
 		return e
 	}
-	most := func(p float64) Estimate { return Estimate{Regret: percent(p), Candidate: true} }
+	most := func(p float64) Estimate { return Estimate{WorstLoss: percent(p), Candidate: true} }
 	last := Look{Block: 9, Trials: 45, Stop: ReasonMaxBlocks, Recommended: -1, Leader: 0}
 	use, ahead, carried, changed, early := last, last, last, last, last
 	use.Recommended, use.Leader, ahead.Leader = 3, 3, 3

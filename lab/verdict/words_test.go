@@ -33,7 +33,7 @@ func estimate(effect, lo, hi float64) Estimate {
 const goOn = "More blocks (--budget), longer trials or a wider --margin would resolve it."
 
 func TestHeadline(t *testing.T) {
-	regret := func(p float64) Estimate { return Estimate{Regret: percent(p)} }
+	regret := func(p float64) Estimate { return Estimate{WorstLoss: percent(p)} }
 	for _, c := range []struct {
 		look      Look
 		estimates map[int]Estimate
@@ -65,17 +65,17 @@ func TestHeadline(t *testing.T) {
 				"telling 2 % apart would take about 12 blocks."},
 		{Look{Block: 6, Stop: ReasonMaxBlocks, Recommended: -1, Leader: 4, LargestDifference: percent(900), BlocksNeeded: 9000},
 			map[int]Estimate{
-				3: {Lo: percent(20), Candidate: true, Regret: percent(60)},
-				4: {Lo: percent(30), Candidate: true, Regret: percent(41)},
+				3: {Lo: percent(20), Candidate: true, WorstLoss: percent(60)},
+				4: {Lo: percent(30), Candidate: true, WorstLoss: percent(41)},
 			}, WordsOptions{},
 			"Undecided which is best: 8 files and 16 files are each proven to be faster, at least +20.0 % against 1 file; " +
 				"no tested layout is more than 41 % faster than 16 files (95 %). " + goOn},
 		{Look{Recommended: -1, Leader: 4, LargestDifference: percent(900)},
-			map[int]Estimate{4: {Lo: percent(30), Candidate: true, Regret: percent(162.5)}}, WordsOptions{},
+			map[int]Estimate{4: {Lo: percent(30), Candidate: true, WorstLoss: percent(162.5)}}, WordsOptions{},
 			"Undecided which is best: 16 files is proven to be faster, at least +30.0 % against 1 file; " +
 				"no tested layout is more than 2.7 times as fast as 16 files (95 %). " + goOn},
 		{Look{Recommended: -1, Leader: 4, LargestDifference: percent(900)},
-			map[int]Estimate{4: {Lo: percent(30), Candidate: true, Regret: 0}}, WordsOptions{},
+			map[int]Estimate{4: {Lo: percent(30), Candidate: true, WorstLoss: 0}}, WordsOptions{},
 			"Undecided which is best: 16 files is proven to be faster, at least +30.0 % against 1 file; " +
 				"no tested layout is faster than 16 files (95 %). " + goOn},
 		{Look{Stop: ReasonRecommend, Recommended: 3}, map[int]Estimate{3: regret(162.5)}, WordsOptions{},
@@ -100,7 +100,7 @@ func TestHeadline(t *testing.T) {
 	}
 	look := Look{Block: 9, Stop: ReasonRecommend, Recommended: 3, Leader: 3}
 	apart := resultWith(look, map[int]Estimate{
-		3: {Lo: percent(310), Regret: percent(39.3), Candidate: true, Effect: percent(400)}, 4: {Candidate: true}})
+		3: {Lo: percent(310), WorstLoss: percent(39.3), Candidate: true, Effect: percent(400)}, 4: {Candidate: true}})
 	apart.Config.Rules = 2
 	known := "Recommended: 8 files, at least 4.1 times 1 file; 16 files and 8 files are not told apart (95 %). " +
 		"Its worst-case loss, 39.3 %, is at most a quarter of the proven gain."

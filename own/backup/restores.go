@@ -202,10 +202,10 @@ func (r *Result) chosen(restored archive.Run, g Goal) (Restore, string, error) {
 		}
 		name := restored.Plan.Layouts[best].Name
 		if i := slices.IndexFunc(r.Restores, func(s Restore) bool { return s.Layout == name }); i >= 0 {
-			return r.Restores[i], regret(look.Estimates[best].Regret, look.Recommended >= 0, restored.Plan.Confidence), nil
+			return r.Restores[i], lossText(look.Estimates[best].WorstLoss, look.Recommended >= 0, restored.Plan.Confidence), nil
 		}
 	}
-	return least(r.Restores, by[g.Optimize]), regret(noRegret, false, restored.Plan.Confidence), nil
+	return least(r.Restores, by[g.Optimize]), lossText(unknownLoss, false, restored.Plan.Confidence), nil
 }
 
 // bought describes the setting's gain and cost against the fastest backup. An empty text means it is that setting.

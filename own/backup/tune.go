@@ -115,7 +115,7 @@ func Of(r archive.Run, thrown []filewise.Trial) (*Result, error) {
 		best = look.Leader
 	}
 	out.layout = p.Layouts[best]
-	out.Layout, out.Verdict = out.layout.Name, regret(look.Estimates[best].Regret, look.Recommended >= 0, p.Confidence)
+	out.Layout, out.Verdict = out.layout.Name, lossText(look.Estimates[best].WorstLoss, look.Recommended >= 0, p.Confidence)
 	for _, f := range r.Server {
 		if f.Name == filewise.ProbeOwnWork {
 			out.Work = f.Value
@@ -129,11 +129,11 @@ func Of(r archive.Run, thrown []filewise.Trial) (*Result, error) {
 	return out, nil
 }
 
-// noRegret is the worst-case loss of a setting that was not judged.
-var noRegret = math.NaN()
+// unknownLoss is the worst-case loss of a setting that was not judged.
+var unknownLoss = math.NaN()
 
-// regret describes the setting's worst-case loss: by how much another tested setting can be faster.
-func regret(log float64, proven bool, confidence float64) string {
+// lossText describes the setting's worst-case loss: by how much another tested setting can be faster.
+func lossText(log float64, proven bool, confidence float64) string {
 	if math.IsNaN(log) {
 		return "It is the fastest so far; how much faster another one may be is not known."
 	}

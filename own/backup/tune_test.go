@@ -42,7 +42,7 @@ func TestCommentsStayComments(t *testing.T) {
 // meaning.
 func TestLinesFitAScreen(t *testing.T) {
 	limit := 7 * time.Millisecond
-	r := Result{Run: 6, Database: "shop", Layout: "8 jobs", Verdict: regret(11.7, false, 0.95), Limit: &limit, Work: "not counted"}
+	r := Result{Run: 6, Database: "shop", Layout: "8 jobs", Verdict: lossText(11.7, false, 0.95), Limit: &limit, Work: "not counted"}
 	for i := range 16 {
 		r.Settings = append(r.Settings, Setting{Layout: fmt.Sprintf("%d jobs, compress=yes, rows=100000", i), Took: time.Second, Bytes: 1 << 20})
 	}
@@ -57,7 +57,7 @@ func TestLinesFitAScreen(t *testing.T) {
 		}
 	}
 	for log, want := range map[float64]string{0.1: "10.6 % (95", 1: "a factor of 2.8 (95"} {
-		if got := regret(log, true, 0.95); !strings.Contains(got, want) {
+		if got := lossText(log, true, 0.95); !strings.Contains(got, want) {
 			t.Errorf("%v: %s, want %s", log, got, want)
 		}
 	}

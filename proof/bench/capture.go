@@ -279,7 +279,7 @@ func (b *captureBench) effect(ctx context.Context, text string) (e verdict.Estim
 	of, o := *b.target.Address, engines.New()
 	of.Path = "shop"
 	o.From, o.Files, o.Kind, o.Size = plan.Of(of.String()), plan.Of([]int{1, 16}), plan.Of(string(filewise.KindPartitions)), plan.Of("64MiB")
-	o.Instances, o.Connections, o.MaxBlocks = plan.Of(1), plan.Of(4), plan.Of(b.blocks)
+	o.Builds, o.Connections, o.MaxBlocks = plan.Of(1), plan.Of(4), plan.Of(b.blocks)
 	o.Goal = plan.Of(string(verdict.GoalVerdicts)) // a layout dropped early would have no interval
 	o.Window, o.WarmUp, o.Budget = plan.Of(time.Second), plan.Of(time.Duration(0)), plan.Of(time.Duration(0))
 	o.Volumes = plan.Of([]plan.Pair{{Name: "here", Value: b.dir}})

@@ -59,7 +59,7 @@ func (w *world) plan(maxBlocks int, layouts ...filewise.Layout) experiment.Plan 
 		Scenario: "backup", Params: w.params, Seed: 7, Layouts: layouts, Baseline: layouts[0].Name,
 		Target: filewise.Target{Engine: sqlite.Name, Mode: filewise.Embedded, Durability: filewise.DurabilityNormal,
 			Volumes: []filewise.Volume{w.storage.Data, w.storage.Slow[0].Volume, w.storage.Slow[1].Volume}},
-		Phases: []string{workload.FamilyBackup}, Instances: maxBlocks,
+		Phases: []string{workload.FamilyBackup}, Builds: maxBlocks,
 		Margin: 2, Confidence: 0.95, Goal: verdict.GoalRecommend, MaxBlocks: maxBlocks, Attempts: 2,
 	}
 }

@@ -120,7 +120,7 @@ func (k cellKey) scored(r verdict.Result) (s cellScore) {
 				s.claim(truth[j], e.Lo, e.Hi)
 			}
 		}
-		if u := look.Estimates[0].Regret; u < effect-1e-9 { // false for NaN
+		if u := look.Estimates[0].WorstLoss; u < effect-1e-9 { // false for NaN
 			s.bounded = false
 		}
 	}

@@ -75,8 +75,8 @@ func TestBuildsAreReused(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := known.First().Result.Looks[3].Estimates[1], forgotten.First().Result.Looks[3].Estimates[1]
-	if a.Instances != 4 || !(a.Hi-a.Lo > b.Hi-b.Lo) {
-		t.Errorf("%d builds; interval %.3f wide, %.3f when they are forgotten", a.Instances, a.Hi-a.Lo, b.Hi-b.Lo)
+	if a.Builds != 4 || !(a.Hi-a.Lo > b.Hi-b.Lo) {
+		t.Errorf("%d builds; interval %.3f wide, %.3f when they are forgotten", a.Builds, a.Hi-a.Lo, b.Hi-b.Lo)
 	}
 }
 

@@ -66,7 +66,7 @@ func planOf(w world, list []filewise.Layout, number uint64) experiment.Plan {
 		Attempts: 1,
 	}
 	if w.builds > 0 {
-		p.Preload, p.Instances = loadedBytes, w.builds
+		p.Preload, p.Builds = loadedBytes, w.builds
 	}
 	p.Calibrate = w.probe > 0
 	return p

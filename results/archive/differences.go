@@ -154,7 +154,7 @@ func planned(p, q experiment.Plan, meant []string) []Difference {
 	add(Refused, "preload", "rows loaded before", p.Preload, q.Preload)
 	add(Warned, "", "calibration", p.Calibrate, q.Calibrate)
 	add(Warned, "", "interleaved blocks", p.TakesTurns(), q.TakesTurns())
-	add(Warned, "", "rounds of an interleaved block", p.Cells, q.Cells)
+	add(Warned, "", "rounds of an interleaved block", p.Rounds, q.Rounds)
 	return worstFirst(c.all)
 }
 

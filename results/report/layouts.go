@@ -23,14 +23,14 @@ func (v view) layoutColumns() []document.Of[row] {
 	means := document.Num("geometric means", row.rawText).Only(document.Markdown)
 	pulled := document.Num("down-weighted", row.downWeightedText).Only(document.Markdown)
 	slowest := document.Num("slowest trial", row.slowestText).Only(document.Markdown)
-	regret := document.Num("worst-case loss", row.regretText).Only(document.Paper)
+	loss := document.Num("worst-case loss", row.worstLossText).Only(document.Paper)
 	against := document.Words(v.against(), row.differenceText).As("nb")
 	p99 := latencyColumn().Spare(2)
-	columns := []document.Of[row]{name, trials, typical, bytes, p99, against, mark, means, pulled, slowest, regret}
+	columns := []document.Of[row]{name, trials, typical, bytes, p99, against, mark, means, pulled, slowest, loss}
 	unknown := !slices.ContainsFunc(v.Rows, func(r row) bool { return r.Latency != nil })
 	return slices.DeleteFunc(columns, func(c document.Of[row]) bool {
 		// For one family of several, the differences suffice: worst-case loss is left out.
-		return unknown && c.Head == p99.Head || c.Head == bytes.Head && (v.Timed() || v.unrated()) || c.Head == regret.Head && v.Name != ""
+		return unknown && c.Head == p99.Head || c.Head == bytes.Head && (v.Timed() || v.unrated()) || c.Head == loss.Head && v.Name != ""
 	})
 }
 

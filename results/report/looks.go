@@ -77,8 +77,8 @@ func (v view) lookCell(l verdict.Look, arm int) document.Cell {
 	case e.Known() && say.Known(e.Effect):
 		c.Small = append(c.Small, say.Limits(e.Effect, e.Lo, e.Hi))
 	}
-	if say.Known(e.Regret) && (e.DroppedAt == 0 || e.DroppedAt >= l.Block) {
-		c.Small = append(c.Small, "loss "+atMost(e.Regret))
+	if say.Known(e.WorstLoss) && (e.DroppedAt == 0 || e.DroppedAt >= l.Block) {
+		c.Small = append(c.Small, "loss "+atMost(e.WorstLoss))
 	}
 	if e.DroppedAt > 0 {
 		c.Small = append(c.Small, fmt.Sprintf("dropped after %d", e.DroppedAt))

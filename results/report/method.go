@@ -180,8 +180,8 @@ func (v view) turnText() string {
 	switch turn := v.Judgement.Schedule.Turn; {
 	case turn > 0:
 		return " of " + say.Human(turn)
-	case v.Plan.Cells > 0 && v.Plan.Window > 0:
-		return " of " + say.Human(v.Plan.Window/time.Duration(v.Plan.Cells))
+	case v.Plan.Rounds > 0 && v.Plan.Window > 0:
+		return " of " + say.Human(v.Plan.Window/time.Duration(v.Plan.Rounds))
 	}
 	return ""
 }

@@ -64,7 +64,7 @@ func (v view) designText() string {
 }
 
 // rounds returns the number of rounds of an interleaved block. 0 means not known yet.
-func (v view) rounds() int { return max(v.Plan.Cells, v.Judgement.Schedule.Rounds) }
+func (v view) rounds() int { return max(v.Plan.Rounds, v.Judgement.Schedule.Rounds) }
 
 func (v view) workText() string {
 	if v.Plan.Window > 0 {

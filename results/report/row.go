@@ -84,7 +84,7 @@ func (v view) row(l filewise.Layout) row {
 	return r
 }
 
-// inTime turns an estimate of speed into an estimate of time, its inverse. A positive effect then means longer. Regret
+// inTime turns an estimate of speed into an estimate of time, its inverse. A positive effect then means longer. WorstLoss
 // and mark stay.
 func inTime(e verdict.Estimate) verdict.Estimate {
 	e.Effect, e.RawEffect = -e.Effect, -e.RawEffect
@@ -97,7 +97,7 @@ func inTime(e verdict.Estimate) verdict.Estimate {
 func (v view) estimate(layout string) (verdict.Estimate, bool) {
 	arm := slices.IndexFunc(v.of.Result.Arms, func(a verdict.Arm) bool { return a.Name == layout })
 	if !v.Judged || arm < 0 || arm >= len(v.Look.Estimates) {
-		return verdict.Estimate{Effect: nan, SE: nan, Lo: nan, Hi: nan, RawEffect: nan, Regret: nan, Typical: nan}, false
+		return verdict.Estimate{Effect: nan, SE: nan, Lo: nan, Hi: nan, RawEffect: nan, WorstLoss: nan, Typical: nan}, false
 	}
 	return v.of.Result.Shown(v.Look, arm), true
 }
@@ -137,12 +137,12 @@ func (r row) rawText() string {
 	return say.Difference(r.Estimate.RawEffect)
 }
 
-// regretText returns the worst-case loss of choosing the layout: "none" if all others are shown to be slower.
-func (r row) regretText() string {
-	if !r.Judged || !say.Known(r.Estimate.Regret) {
+// worstLossText returns the worst-case loss of choosing the layout: "none" if all others are shown to be slower.
+func (r row) worstLossText() string {
+	if !r.Judged || !say.Known(r.Estimate.WorstLoss) {
 		return say.Absent
 	}
-	return say.Bound(r.Estimate.Regret)
+	return say.Bound(r.Estimate.WorstLoss)
 }
 
 // downWeightedText counts the trials that the robust fit down-weighted.

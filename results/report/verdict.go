@@ -34,7 +34,7 @@ func (v view) verdict() []document.Block {
 		out = append(out, document.Only{In: document.Markdown, Blocks: []document.Block{document.List(f)}})
 	}
 	return append(out,
-		document.OnTerminal(said("stopped", v.oneInstance())...),
+		document.OnTerminal(said("stopped", v.oneBuild())...),
 		document.Everywhere(said("stopped", v.stopped(), v.rules())...))
 }
 
@@ -147,10 +147,10 @@ func (v view) stopped() string {
 	return "Stopped: " + why + "."
 }
 
-// oneInstance returns the verdict's limit if layouts ran on a single build, otherwise nothing.
-func (v view) oneInstance() string {
+// oneBuild returns the verdict's limit if layouts ran on a single build, otherwise nothing.
+func (v view) oneBuild() string {
 	for _, w := range v.of.Result.Warnings {
-		if w.Code == verdict.WarnOneInstance {
+		if w.Code == verdict.WarnOneBuild {
 			return w.Message
 		}
 	}
@@ -238,8 +238,8 @@ func Notices(warnings []filewise.Warning) []filewise.Warning {
 var (
 	grave = []string{verdict.WarnAAFailed, verdict.WarnCarryOver, "void-trials", "withdrawn", "conditions", verdict.WarnUntested,
 		"write-cliff", "trend", probe.WarnNeighbour, probe.WarnOthers, "not-steady", "uneven-spread", "outgrown",
-		"rate-not-reached", verdict.WarnStall, verdict.WarnOneInstance, "failed-trials", verdict.WarnMissing}
-	slight = []string{verdict.WarnBudget, verdict.WarnLimit, verdict.WarnInstances, verdict.WarnDownWeighted, verdict.WarnNoNoise,
+		"rate-not-reached", verdict.WarnStall, verdict.WarnOneBuild, "failed-trials", verdict.WarnMissing}
+	slight = []string{verdict.WarnBudget, verdict.WarnLimit, verdict.WarnBuilds, verdict.WarnDownWeighted, verdict.WarnNoNoise,
 		verdict.WarnUnused}
 )
 

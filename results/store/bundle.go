@@ -300,7 +300,7 @@ const mostFiles = 1 << 16
 
 // bounded refuses counts so large that loops over them would not end.
 func bounded(p experiment.Plan) error {
-	counts := map[string]int{"max_blocks": p.MaxBlocks, "attempts": p.Attempts, "cells": p.Cells, "instances": p.Instances,
+	counts := map[string]int{"max_blocks": p.MaxBlocks, "attempts": p.Attempts, "cells": p.Rounds, "instances": p.Builds,
 		"layouts": len(p.Layouts), "phases": len(p.Phases)}
 	if p.AsPublished != nil {
 		counts["repeats"], counts["drop"] = p.AsPublished.Repeats, p.AsPublished.Drop

@@ -12,18 +12,18 @@ import (
 	"filewise/lab/workload"
 )
 
-// maxInstances is the most builds, each with a copy, that exist side by side.
-const maxInstances = 20
+// maxBuilds is the most builds, each with a copy, that exist side by side.
+const maxBuilds = 20
 
 // setPreload sets the data that every build is loaded with, and the number of builds of each layout.
 func (m *maker) setPreload() (err error) {
 	external := m.plan.Target.Mode == filewise.External // it is loaded again for every trial
-	if external && m.o.Instances.Given() && (m.o.Preload.Given() || m.work.Appends()) {
-		return badUse("builds", m.o.Instances.Value, "on an existing server every trial rebuilds and reloads its database: leave it out")
+	if external && m.o.Builds.Given() && (m.o.Preload.Given() || m.work.Appends()) {
+		return badUse("builds", m.o.Builds.Value, "on an existing server every trial rebuilds and reloads its database: leave it out")
 	}
 	if !m.o.Preload.Given() {
-		if m.o.Instances.Given() && m.work.Appends() {
-			return badUse("builds", m.o.Instances.Value, "without --preload every trial has a build of its own: add --preload, or leave it out")
+		if m.o.Builds.Given() && m.work.Appends() {
+			return badUse("builds", m.o.Builds.Value, "without --preload every trial has a build of its own: add --preload, or leave it out")
 		}
 		return nil
 	}
@@ -31,14 +31,14 @@ func (m *maker) setPreload() (err error) {
 		return filewise.Errorf(filewise.CodePreflight, "leave --preload out; builds are then made again for every trial",
 			"%s cannot restore a loaded build: %w", m.plan.Target.Engine, filewise.ErrUnsupported)
 	}
-	if err := m.checkInstances(); err != nil {
+	if err := m.checkBuilds(); err != nil {
 		return err
 	}
 	if m.plan.Preload, err = bytesOf("preload", m.o.Preload.Value); err != nil {
 		return err
 	}
-	if !external && (m.o.Instances.Given() || !m.copies()) {
-		m.plan.Instances = m.o.Instances.Value
+	if !external && (m.o.Builds.Given() || !m.copies()) {
+		m.plan.Builds = m.o.Builds.Value
 	}
 	if m.plan.Preload >= m.plan.Layouts[0].Data.Bytes {
 		return BadValue("preload", m.o.Preload.Value, "it has to fit into --size, with space for the work")
@@ -63,8 +63,8 @@ func (m *maker) copiesFiles() bool {
 // setFrom sets the dump that fills the builds. The builds are kept, and restored for every trial.
 func (m *maker) setFrom(custom *workload.Custom) (err error) {
 	if m.o.From.Value == "" {
-		if m.o.Instances.Given() {
-			return badUse("builds", m.o.Instances.Value, "a set-up makes every trial a build of its own: add --from, or leave it out")
+		if m.o.Builds.Given() {
+			return badUse("builds", m.o.Builds.Value, "a set-up makes every trial a build of its own: add --from, or leave it out")
 		}
 		return nil
 	}
@@ -87,18 +87,18 @@ func (m *maker) setFrom(custom *workload.Custom) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := m.checkInstances(); err != nil {
+	if err := m.checkBuilds(); err != nil {
 		return err
 	}
-	m.plan.Instances, m.plan.CopiedBuilds = m.o.Instances.Value, !m.o.Instances.Given() && m.o.Instances.Value > 1 && m.copiesFiles()
+	m.plan.Builds, m.plan.CopiedBuilds = m.o.Builds.Value, !m.o.Builds.Given() && m.o.Builds.Value > 1 && m.copiesFiles()
 	return nil
 }
 
 // setFromThere has the target's server restore its data for every trial. The source is a dump that the server can read,
 // or a backup that it makes of one of its databases.
 func (m *maker) setFromThere(custom *workload.Custom) error {
-	if m.o.Instances.Given() {
-		return badUse("builds", m.o.Instances.Value, "on an existing server every trial restores its data again: leave it out")
+	if m.o.Builds.Given() {
+		return badUse("builds", m.o.Builds.Value, "on an existing server every trial restores its data again: leave it out")
 	}
 	if scheme, _, _ := strings.Cut(m.About.Dumps, ":"); scheme != "" && !strings.HasPrefix(m.o.From.Value, scheme+":") {
 		return BadValue("from", m.o.From.Value, "name a dump that the server reads: "+m.About.Dumps)
@@ -139,9 +139,9 @@ func (m *maker) setOrigin(custom *workload.Custom) error {
 	return nil
 }
 
-func (m *maker) checkInstances() error {
-	if n := m.o.Instances.Value; n < 1 || n > maxInstances {
-		return BadValue("builds", n, fmt.Sprintf("give 1 to %d; with one, the verdict is for that build only", maxInstances))
+func (m *maker) checkBuilds() error {
+	if n := m.o.Builds.Value; n < 1 || n > maxBuilds {
+		return BadValue("builds", n, fmt.Sprintf("give 1 to %d; with one, the verdict is for that build only", maxBuilds))
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ type CheckOptions struct {
 	AA        Opt[bool]
 	Calibrate Opt[bool]
 	Sessions  Opt[bool]
-	Cells     Opt[int]
+	Rounds    Opt[int]
 }
 
 // Table returns the rows of these options.
@@ -18,7 +18,7 @@ func (o *CheckOptions) Table() []Option {
 		Row(&o.AA, "aa", false, "measure the baseline twice under two names: a difference found between them is the machine's"),
 		Row(&o.Calibrate, "calibrate", false, "time synced writes before each trial and adjust for them: fewer trials if the storage drifts"),
 		Row(&o.Sessions, "interleave", true, "keep all layouts of a block open and alternate short turns, so that drift affects all equally"),
-		Row(&o.Cells, "rounds", 0, "fix the number of `ROUNDS` of an interleaved block, from 2"),
+		Row(&o.Rounds, "rounds", 0, "fix the number of `ROUNDS` of an interleaved block, from 2"),
 	}
 }
 
@@ -44,9 +44,9 @@ func (m *maker) setChecks() (err error) {
 func (m *maker) setSessions() error {
 	o := &m.o.CheckOptions
 	switch {
-	case o.Cells.Given() && o.Cells.Value == 0:
+	case o.Rounds.Given() && o.Rounds.Value == 0:
 		return BadValue("rounds", 0, "give 2 or more rounds, or leave it out")
-	case o.Cells.Given() && !o.Sessions.Value:
+	case o.Rounds.Given() && !o.Sessions.Value:
 		return BadValue("interleave", false, "--rounds is the number of rounds of an interleaved block: leave one of them out")
 	case !o.Sessions.Value:
 		return nil
@@ -57,12 +57,12 @@ func (m *maker) setSessions() error {
 		m.plan.OneByOne = "each trial begins with a copy that is restored"
 		return nil
 	}
-	m.plan.Cells = o.Cells.Value
+	m.plan.Rounds = o.Rounds.Value
 	program, err := m.program()
 	if err != nil {
 		return err
 	}
-	if err := m.plan.CheckCells(program); err != nil {
+	if err := m.plan.CheckRounds(program); err != nil {
 		return err
 	}
 	if m.plan.OneByOne, _ = m.plan.CannotTakeTurns(program); m.plan.OneByOne != "" {

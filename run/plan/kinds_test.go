@@ -130,8 +130,8 @@ func TestPublishedNumbersStay(t *testing.T) {
 // As published, inserts begin with nothing: there are no loaded builds, no copies and no room for them.
 func TestPublishedInsertsKeepNoBuilds(t *testing.T) {
 	p := made(t, "sqlite", func(o *plan.Options) { o.AsPublished = plan.Of(true) })
-	if p.Instances != 0 || p.Preload != 0 {
-		t.Errorf("%d instances loaded with %d bytes", p.Instances, p.Preload)
+	if p.Builds != 0 || p.Preload != 0 {
+		t.Errorf("%d instances loaded with %d bytes", p.Builds, p.Preload)
 	}
 }
 

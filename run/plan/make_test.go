@@ -208,7 +208,7 @@ func TestFromOnAServer(t *testing.T) {
 			Transactions: []workload.Transaction{{Name: "look", Weight: 1, SQL: sql}}}
 		made, err := engines.Make(o)
 		if (err == nil) != (c.remedy == "") || !strings.Contains(filewise.RemedyOf(err), c.remedy) ||
-			err == nil && (made.Params.Custom.From != dump || made.Instances != 0) {
+			err == nil && (made.Params.Custom.From != dump || made.Builds != 0) {
 			t.Errorf("%s of %s: %v (%s)", c.from, c.target, err, filewise.RemedyOf(err))
 		}
 	}

@@ -140,8 +140,8 @@ func (m *maker) setPublished() error {
 	if !m.o.Budget.Given() { // the design determines the end
 		m.plan.Budget = 0
 	}
-	if m.plan.Instances > 0 || slices.Contains(m.sc.Flags, "builds") && !m.work.Appends() {
-		m.plan.Instances = 1
+	if m.plan.Builds > 0 || slices.Contains(m.sc.Flags, "builds") && !m.work.Appends() {
+		m.plan.Builds = 1
 	}
 	if m.sc.Design.Work > 0 {
 		least := int64(m.plan.Params.RowBytes) * int64(m.plan.Params.Connections)

@@ -193,11 +193,11 @@ func (m *maker) setPhases() error {
 	}
 	// A database that no trial alters could serve all trials. But with few builds, each family's interval would be several
 	// times as wide.
-	if program.ReadOnly && m.o.Instances.Given() {
-		if err := m.checkInstances(); err != nil {
+	if program.ReadOnly && m.o.Builds.Given() {
+		if err := m.checkBuilds(); err != nil {
 			return err
 		}
-		m.plan.Instances = m.o.Instances.Value
+		m.plan.Builds = m.o.Builds.Value
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ const (
 	fixedWorkBlocks    = 30 // blocks with fixed work; more would need simulated boundaries
 	usefulBounds       = 10 // percent: the bounds of a useful answer without a verdict
 	defaultAttempts    = 3
-	defaultInstances   = 3
+	defaultBuilds      = 3
 	sliceLength        = 10 * time.Millisecond
 )
 
@@ -42,7 +42,7 @@ type WorkOptions struct {
 	Measure      Opt[string]
 	Observe      Opt[string]
 	Preload      Opt[string]
-	Instances    Opt[int]
+	Builds       Opt[int]
 	StorageLimit Opt[string]
 }
 
@@ -68,8 +68,8 @@ func (o *WorkOptions) Table() []Option {
 			oneOf(experiment.ObserveRest, experiment.ObserveWindow),
 		Row(&o.Preload, "preload", "", "fill every build with rows of this `size`, and restore it for each trial (default: empty, built "+
 			"again)"),
-		Row(&o.Instances, "builds", defaultInstances, "alternate this many loaded `builds` of each layout (with --preload, scan, backup, "+
-			"dump; default one per trial if builds can be copied)").between(1, maxInstances),
+		Row(&o.Builds, "builds", defaultBuilds, "alternate this many loaded `builds` of each layout (with --preload, scan, backup, "+
+			"dump; default one per trial if builds can be copied)").between(1, maxBuilds),
 		Row(&o.StorageLimit, "storage-limit", StorageAuto, "show the storage's `limit` by fio: known, or measured within 5 % of the budget "+
 			"(auto), or none (off)").oneOf(StorageAuto, StorageOff),
 	)

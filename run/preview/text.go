@@ -123,33 +123,33 @@ func beforeAndAfter(p experiment.Plan) []string {
 	sc, err := workload.Lookup(p.Scenario)
 	kept := err == nil && sc.Filling > 0 && !sc.Temp // loaded data that no trial alters
 	switch {
-	case kept && p.Instances == 0:
+	case kept && p.Builds == 0:
 		out = append(out, "Builds: one for each trial, loaded by the same statements.")
 	case kept:
 		turns := "."
 		if p.Target.Mode == filewise.Managed {
 			turns = ", each stopped where it is not measured."
 		}
-		out = append(out, fmt.Sprintf("Builds: %d of each layout, loaded once by the same statements; they take turns", p.Instances)+turns)
-	case p.Preload > 0 && p.Instances == 0 && p.Target.Mode == filewise.Managed:
+		out = append(out, fmt.Sprintf("Builds: %d of each layout, loaded once by the same statements; they take turns", p.Builds)+turns)
+	case p.Preload > 0 && p.Builds == 0 && p.Target.Mode == filewise.Managed:
 		out = append(out, fmt.Sprintf("Builds: one of each layout, loaded with %s by the same statements, shut down and kept; every trial has a "+
 			"copy of its own.", humanize.IBytes(uint64(p.Preload))))
-	case p.Preload > 0 && p.Instances == 0:
+	case p.Preload > 0 && p.Builds == 0:
 		out = append(out, fmt.Sprintf("Builds: one for each trial, loaded with %s by the same statements.", humanize.IBytes(uint64(p.Preload))))
-	case p.Instances == 0 && p.Params.Custom.Restored():
+	case p.Builds == 0 && p.Params.Custom.Restored():
 		out = append(out, fmt.Sprintf("Builds: one for each trial, restored by the server from %s, and taken to the layout.",
 			p.Params.Custom.From))
 	case p.CopiedBuilds:
 		out = append(out, fmt.Sprintf("Builds: %d of each layout, one filled from %s, shut down and copied, the others copies of its files, "+
 			"which count as the same build (give --builds to have each filled); every trial restores its build (kill, copy, start) and "+
-			"stops it at its end.", p.Instances, p.Params.Custom.From))
-	case p.Instances > 0 && p.Params.Custom.Restored():
+			"stops it at its end.", p.Builds, p.Params.Custom.From))
+	case p.Builds > 0 && p.Params.Custom.Restored():
 		out = append(out, fmt.Sprintf("Builds: %d of each layout, filled once from %s, shut down and copied; every trial restores its build "+
-			"(kill, copy, start) and stops it at its end.", p.Instances, p.Params.Custom.From))
-	case p.Instances > 0:
+			"(kill, copy, start) and stops it at its end.", p.Builds, p.Params.Custom.From))
+	case p.Builds > 0:
 		out = append(out, fmt.Sprintf("Builds: %d of each layout, loaded with %s by the same statements, shut down and copied; every trial "+
 			"restores its build (kill, copy, start) and stops it at its end.",
-			p.Instances, humanize.IBytes(uint64(p.Preload))))
+			p.Builds, humanize.IBytes(uint64(p.Preload))))
 	}
 	switch {
 	case p.Measure == experiment.MeasureLifecycle && p.Target.Mode == filewise.External:
@@ -171,15 +171,15 @@ func sessionWords(p experiment.Plan) []string {
 		return []string{"Turns: none, one trial after the other: " + p.OneByOne + "."}
 	}
 	rounds, turn := "", "a turn"
-	if p.Cells > 0 {
-		rounds = fmt.Sprintf(" in %d rounds", p.Cells)
+	if p.Rounds > 0 {
+		rounds = fmt.Sprintf(" in %d rounds", p.Rounds)
 	}
-	if p.Cells > 0 && p.Window > 0 {
-		turn += " of " + say.Human((p.Window / time.Duration(p.Cells)).Round(time.Millisecond))
+	if p.Rounds > 0 && p.Window > 0 {
+		turn += " of " + say.Human((p.Window / time.Duration(p.Rounds)).Round(time.Millisecond))
 	}
 	out := fmt.Sprintf("Turns: blocks are interleaved%s, all layouts are open at once; each round gives every layout %s, in fresh random "+
 		"order, and waits after each until it is durable and quiet.", rounds, turn)
-	if p.Cells == 0 {
+	if p.Rounds == 0 {
 		out += " Pilots fix how long a turn is, and how many rounds a block has."
 	}
 	first := make([]string, 3)
@@ -199,8 +199,8 @@ func spaceWords(p experiment.Plan) string {
 	if p.TakesTurns() {
 		out = "all layouts are there at once"
 	}
-	if p.Instances > 0 {
-		if out = fmt.Sprintf("%d loaded builds of every layout", p.Instances); p.Target.Mode == filewise.Managed {
+	if p.Builds > 0 {
+		if out = fmt.Sprintf("%d loaded builds of every layout", p.Builds); p.Target.Mode == filewise.Managed {
 			out += ", and a copy of each"
 		}
 	}
