@@ -161,6 +161,9 @@ func setPort(a *filewise.Address, text string) error {
 	}
 	n, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || n == 0 || text[0] == '+' {
+		if allDigits(text) {
+			return wrong("give the server's port, or leave it out for the usual one", "the port is not a number from 1 to 65535")
+		}
 		return wrong(escape, "the port is not a number from 1 to 65535")
 	}
 	if a.Port != 0 && a.Port != int(n) {

@@ -81,7 +81,10 @@ func NotWritten(err error) string {
 	if fault.HeldOpen(err) {
 		return "close the program that has it open, or name another file with --output"
 	}
-	return "name a file in a writable directory with --output"
+	if f, ok := fault.Of(err); ok {
+		return f.Remedy + "; or name another file"
+	}
+	return "name a file in a directory that you may write to"
 }
 
 // removeParts removes what killed writers of a file have left: parts that no process has locked.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -100,7 +101,15 @@ const unreadable = "make the file and its directory readable and writable for yo
 
 func explain(err error) (what, remedy string) {
 	c, ok := sqlitedriver.CodesOf(err)
-	if !ok {
+	switch {
+	case ok:
+	case filesystem.Full(err):
+		c.Primary = sqlitedriver.Full
+	case errors.Is(err, fs.ErrPermission):
+		return "", unreadable
+	case errors.Is(err, fs.ErrNotExist):
+		return "", "name a store where files can be made, with --store or FILEWISE_STORE"
+	default:
 		return "", otherStore
 	}
 	if filesystem.Full(c.Errno) {

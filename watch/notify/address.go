@@ -66,7 +66,7 @@ func Parse(text string) (Address, error) {
 	scheme = strings.ToLower(scheme)
 	way, ok := schemes[scheme]
 	if !ok {
-		return Address{}, wrong(form, "its scheme is none of %s", strings.Join(known(scheme), ", "))
+		return Address{}, wrong(form, "its scheme is unknown; the nearest: %s", strings.Join(known(scheme), ", "))
 	}
 	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		return Address{}, wrong(form+"; write a space as %20", "it holds a space or a control character")

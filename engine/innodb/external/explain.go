@@ -1,6 +1,7 @@
 package external
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -14,23 +15,29 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
+const errOption = 1290 // ER_OPTION_PREVENTS_STATEMENT: read-only, or another option
+
+// missingRight names no GRANT, since doctor lists only those for Filewise's own databases.
+const missingRight = "have the right in the message granted to the account (GRANT … ON DATABASE.* TO …); filewise doctor --target URL " +
+	"lists the rights of a run"
+
 // remedies lists what to do about errors of the server, by number.
 var remedies = map[uint16]struct {
 	code   filewise.Code
 	remedy string
 }{
 	// ER_DBACCESS_DENIED_ERROR
-	1044: {filewise.CodePreflight, "filewise doctor --target URL names the GRANT that is missing"},
+	1044: {filewise.CodePreflight, missingRight},
 	// ER_ACCESS_DENIED_ERROR
 	1045: {filewise.CodePreflight, "check user and password, and from which hosts the account may log in; on the server's own host an " +
 		"anonymous account (''@localhost) comes before one @%"},
 	1130: {filewise.CodePreflight, "create the account for this host: CREATE USER `filewise`@`HOST` …"}, // ER_HOST_NOT_PRIVILEGED
-	1142: {filewise.CodePreflight, "filewise doctor --target URL names the GRANT that is missing"},      // ER_TABLEACCESS_DENIED_ERROR
+	1142: {filewise.CodePreflight, missingRight},                                                        // ER_TABLEACCESS_DENIED_ERROR
 	// ER_SPECIFIC_ACCESS_DENIED_ERROR
-	1227: {filewise.CodePreflight, "filewise doctor --target URL names the GRANT that is missing"},
-	1370: {filewise.CodePreflight, "filewise doctor --target URL names the GRANT that is missing"}, // ER_PROCACCESS_DENIED_ERROR
-	1290: {filewise.CodePreflight, "use the primary server: this one takes no writes"},             // ER_OPTION_PREVENTS_STATEMENT
-	1836: {filewise.CodePreflight, "use the primary server: this one takes no writes"},             // ER_READ_ONLY_MODE
+	1227:      {filewise.CodePreflight, missingRight},
+	1370:      {filewise.CodePreflight, missingRight}, // ER_PROCACCESS_DENIED_ERROR
+	errOption: {filewise.CodePreflight, "use the primary server: this one takes no writes"},
+	1836:      {filewise.CodePreflight, "use the primary server: this one takes no writes"}, // ER_READ_ONLY_MODE
 	// ER_ACCESS_DENIED_NO_PASSWORD_ERROR
 	1698: {filewise.CodePreflight, "the account logs in without a password, as a user of the server's host"},
 	1820: {filewise.CodePreflight, "give the account a new password: ALTER USER"}, // ER_MUST_CHANGE_PASSWORD
@@ -42,9 +49,9 @@ var remedies = map[uint16]struct {
 	4151: {filewise.CodePreflight, "have the account unlocked: ALTER USER … ACCOUNT UNLOCK"},
 
 	dialect.ErrTooMany: {filewise.CodeTrials, "use fewer --connections, or have max_connections of the server raised"},
-	1203:               {filewise.CodeTrials, "use fewer --connections, or have max_user_connections raised"}, // ER_TOO_MANY_USER_CONNECTIONS
-	1226:               {filewise.CodeTrials, "use fewer --connections, or have the account's limit raised"},  // ER_USER_LIMIT_REACHED
-	1205:               {filewise.CodeTrials, "another session of the server holds a lock for long"},          // ER_LOCK_WAIT_TIMEOUT
+	1203:               {filewise.CodeTrials, "use fewer --connections, or have max_user_connections raised"},         // ER_TOO_MANY_USER_CONNECTIONS
+	1226:               {filewise.CodeTrials, "use fewer --connections, or have the account's limit raised"},          // ER_USER_LIMIT_REACHED
+	1205:               {filewise.CodeTrials, "wait, or end the session that holds the lock (SHOW FULL PROCESSLIST)"}, // ER_LOCK_WAIT_TIMEOUT
 }
 
 // explain adds to an error what to do about it, and hides every secret.
@@ -58,6 +65,9 @@ func (s *server) explain(err error) error {
 		}
 		if dialect.TooMany(n) {
 			err = fmt.Errorf("%w: %w", filewise.ErrConnections, err)
+		}
+		if n == errOption && !strings.Contains(err.Error(), "read-only") {
+			return filewise.Errorf(filewise.CodePreflight, "have the server started without the option that the message names", "%w", err)
 		}
 		if r, ok := remedies[n]; ok {
 			return filewise.Errorf(r.code, r.remedy, "%w", err)
@@ -78,6 +88,9 @@ func (s *server) unreachable(err error) error {
 			return filewise.Errorf(filewise.CodePreflight, filewise.RemedyOf(err), "%s: %w", where, err)
 		}
 		return filewise.Errorf(filewise.CodeOf(err), filewise.RemedyOf(err), "%s: %w", where, err)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		where += ": no answer"
 	}
 	return filewise.Errorf(filewise.CodePreflight, reachRemedy(err), "%s: %w", where, err)
 }
@@ -112,6 +125,9 @@ func reachRemedy(err error) string {
 		return "leave allowNativePasswords=false out"
 	case errors.Is(err, mysql.ErrOldPassword):
 		return "give the account a password of today, or add allowOldPasswords=true"
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, mysql.ErrMalformPkt) || errors.Is(err, mysql.ErrPktSync) {
+		return "check host and port: what is there does not greet as a server of MySQL or MariaDB, or a firewall is between"
 	}
 	return "check that the server runs, its host and port, and firewalls between"
 }

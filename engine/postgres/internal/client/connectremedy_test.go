@@ -16,7 +16,7 @@ import (
 func TestConnectRemedy(t *testing.T) {
 	first := errors.New("127.0.0.1:5432 (tls-db): tls error: server refused TLS connection")
 	for code, want := range map[string]string{"53300": "max_connections", "55000": "ALLOW_CONNECTIONS", "57P03": "has started",
-		"28P01": "password", "3D000": "DATABASE", "08P01": "log", "": "host, port"} {
+		"28P01": "password", "3D000": "DATABASE", "08P01": "log", "": "host and port"} {
 		err := error(&pgconn.PgError{Code: code, Message: "no"})
 		if code == "" {
 			err, first = errors.New("lookup tls-db.example: no such host"), errors.New("host tls-db.example")

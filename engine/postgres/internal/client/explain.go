@@ -108,7 +108,7 @@ func overTLS(err error) bool {
 
 // ConnectError adds to an error what to do if the server does not let Filewise in.
 func ConnectError(url string, err error) error {
-	remedy := "look at host, port and the server's log"
+	remedy := reachRemedy(err)
 	switch code := CodeOf(err); { // the server's answer follows any attempt with TLS, so it takes precedence
 	case errors.Is(err, errClearText):
 		remedy = "add sslmode=require, or trust the network: require_auth=password"
@@ -127,8 +127,25 @@ func ConnectError(url string, err error) error {
 			"%s is a connection pooler, whose sessions are not the server's: %w", url, err)
 	case code != "":
 		remedy = "see the server's log for why it refused the session"
-	case overTLS(err):
-		remedy = "look at sslmode, sslrootcert, sslcert and sslkey in the URL"
 	}
 	return filewise.Errorf(filewise.CodePreflight, remedy, "%s: %w", url, err)
+}
+
+// reachRemedy returns what to do about an error that occurred before the server answered.
+func reachRemedy(err error) string {
+	var lookup *net.DNSError
+	switch text := err.Error(); {
+	case strings.Contains(text, "unexpected message") || strings.Contains(text, "unknown message type"):
+		return "name the port of a PostgreSQL server: what answers there is none"
+	case strings.Contains(text, "dial unix"):
+		return "check that the server runs, and that host names the directory of its socket and port its number (SHOW " +
+			"unix_socket_directories, port)"
+	case errors.As(err, &lookup):
+		return "check the host's name"
+	case strings.HasSuffix(text, "server refused TLS connection"):
+		return "leave sslmode out, or use sslmode=prefer: the server has no TLS"
+	case overTLS(err):
+		return "look at sslmode, sslrootcert, sslcert and sslkey in the URL"
+	}
+	return "check that the server runs, its host and port, and firewalls between; its log may have more"
 }
