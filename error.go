@@ -32,6 +32,8 @@ var (
 	// ErrSpace means that the volume is full. It ends a run: a repeated trial would find no more space, or pass by being
 	// slower.
 	ErrSpace = errors.New("the volume is full")
+	// ErrVolume means that a server cannot use the directory of a volume. It ends a run, as ErrSpace does.
+	ErrVolume = errors.New("the server cannot use the directory")
 	// ErrConnections means that the server takes no more connections, whatever the layout.
 	ErrConnections = errors.New("the server takes no more connections")
 	// ErrLayout means that the build differs from the requested layout.

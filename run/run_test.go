@@ -131,6 +131,9 @@ func TestRunClimbs(t *testing.T) {
 	}})
 	w.options.Engine, w.options.Clock = engine, engine.Clock()
 	w.plan.Ladder = &experiment.Ladder{CommitEvery: 50}
+	for i := range w.plan.Layouts { // with one log, which limits the work: shards have one each
+		w.plan.Layouts[i].Kind = filewise.KindSystem
+	}
 	stop, o := &stopAfter{trials: 3}, w.options
 	o.Observe = func(_ report.Data, m *web.Monitor) Observer { stop.monitor = m; return stop }
 	out, err := Run(t.Context(), w.plan, o)

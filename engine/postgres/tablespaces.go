@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"filewise"
 	"filewise/engine/postgres/dialect"
@@ -86,6 +87,10 @@ func (s *externalServer) makeTablespaces(ctx context.Context, d *design) error {
 			return err
 		}
 		name, err := s.make(ctx, kindTablespace, false, func(name string) string { return createTablespace(name, v.Dir) })
+		var refused *pgconn.PgError
+		if errors.As(err, &refused) && refused.Routine == "create_tablespace_directories" {
+			err = fmt.Errorf("%s: %w: %w", v.Dir, filewise.ErrVolume, err)
+		}
 		if err != nil {
 			return err
 		}

@@ -190,8 +190,8 @@ func (l *login) unreachable(err error) error {
 		return explained
 	}
 	var certificate *tls.CertificateVerificationError
-	remedy := "is it there, does it listen on TCP, and does a firewall let you through? The port is 1433 unless it has another; an " +
-		"instance behind the host is looked up by UDP 1434"
+	remedy := "check that the server runs and listens on TCP, and firewalls between; the port is 1433 unless it has another, and a " +
+		"named instance is looked up by UDP 1434"
 	old := oldTLS.MatchString(err.Error())
 	switch {
 	case len(numbers(err)) > 0:

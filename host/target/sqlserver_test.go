@@ -41,7 +41,7 @@ func TestOtherForms(t *testing.T) {
 		`Database=shop;User=ada;Password=geheim`:                        "Server=HOST",
 		`db1`:                                                           "give it as",
 		`Server=db1;Password="geheim`:                                   "give it as",
-		`Server=db1,99999;Password=geheim;User=a`:                       "password",
+		`Server=db1,99999;Password=geheim;User=a`:                       "port",
 	} {
 		_, err := Parse(text, schemes)
 		if filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(filewise.RemedyOf(err), remedy) ||

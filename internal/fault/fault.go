@@ -21,7 +21,9 @@ type Fault struct {
 
 // The faults to which the systems' errors are mapped.
 var (
-	full = Fault{Code: filewise.CodePreflight, What: "a volume is full", Remedy: "free space there, or name another --volume"}
+	full     = Fault{Code: filewise.CodePreflight, What: "a volume is full", Remedy: "free space there, or name another --volume"}
+	unusable = Fault{Code: filewise.CodePreflight, What: "a volume cannot be used",
+		Remedy: "let the server's own account write to that directory of its host, or name another --volume"}
 	gone = Fault{Code: filewise.CodePreflight, What: "a volume does not answer any more",
 		Remedy: "bring the volume back (mount, daemon, network)"}
 	readOnly = Fault{Code: filewise.CodePreflight, What: "a volume can be written to no more", Remedy: "bring the volume back, writable"}
@@ -45,6 +47,8 @@ func Of(err error) (f Fault, ok bool) {
 		return connections, true
 	case errors.Is(err, filewise.ErrSpace):
 		return full, true
+	case errors.Is(err, filewise.ErrVolume):
+		return unusable, true
 	case errors.As(err, &network), filewise.ClassOf(err) == filewise.ClassConnection:
 		// System calls on sockets have the same error numbers as calls on files.
 		return Fault{}, false

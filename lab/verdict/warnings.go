@@ -50,7 +50,7 @@ func (r *replay) warnings(result Result, g grid) []Warning {
 	}
 	for j, e := range look.Estimates {
 		if e.DownWeighted > 1 && float64(e.DownWeighted) >= stallShare*float64(e.N) {
-			add(WarnDownWeighted, "Look at its trials: the verdict describes typical trials, not stalls.",
+			add(WarnDownWeighted, "Look at its trials (filewise show --trials): the verdict describes typical trials, not stalls.",
 				"%s: %d of %d trials were outliers and count less.", r.arms[j].Name, e.DownWeighted, e.N)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,6 +31,9 @@ type build struct {
 	mu      sync.Mutex
 	dropped bool
 }
+
+// cannotCreate lists the errors of CREATE TABLE when InnoDB cannot make a file: ER_CANT_CREATE_TABLE, ER_GET_ERRNO.
+var cannotCreate = []uint16{1005, 1030}
 
 // build creates a database under a name that no run has used.
 func (s *server) build(ctx context.Context, l filewise.Layout, p filewise.Program) (*build, error) {
@@ -62,6 +66,10 @@ func (s *server) build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	link, err := b.Link()
 	if err == nil {
 		err = link.Exec(ctx, all.At(filewise.StageBuild).Of("").Texts()...)
+	}
+	elsewhere := len(directories(s.target, l)) > 0 && !errors.Is(err, filewise.ErrSpace)
+	if n, ok := dialect.Number(err); ok && elsewhere && slices.Contains(cannotCreate, n) {
+		err = fmt.Errorf("%w: %w", filewise.ErrVolume, err)
 	}
 	if err != nil {
 		return nil, external.Undo(ctx, tidyPatience, cause(ctx, err), b.Drop)

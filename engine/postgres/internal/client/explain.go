@@ -113,7 +113,7 @@ func ConnectError(url string, err error) error {
 	case errors.Is(err, errClearText):
 		remedy = "add sslmode=require, or trust the network: require_auth=password"
 	case code == codePassword || code == codeNoAccess:
-		remedy = "look at user and password, and at the server's pg_hba.conf"
+		remedy = "check user and password (without --no-password, if the account has one), and the server's pg_hba.conf"
 	case code == CodeNoDatabase:
 		remedy = "name a database that exists and that the account may connect to: …/DATABASE"
 	case code == codeTooMany:
