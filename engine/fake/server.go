@@ -42,7 +42,8 @@ func possible(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	case l.Data.Files < 1 || l.Data.Bytes < int64(l.Data.Files)*unit:
 		return filewise.Errorf(filewise.CodeUsage, "choose fewer files or a larger size", "%d bytes on %d files", l.Data.Bytes, l.Data.Files)
 	case l.Kind != filewise.KindShards && l.Kind != filewise.KindSystem: // shards have a log each, a system tablespace one in all
-		return filewise.Errorf(filewise.CodeUsage, "use kind \"shards\" or \"system\"", "layout kind %q on %s: %w", l.Kind, Name, filewise.ErrUnsupported)
+		return filewise.Errorf(filewise.CodeUsage, "use kind \"shards\" or \"system\"", "layout kind %q on %s: %w", l.Kind, Name,
+			filewise.ErrUnsupported)
 	case l.LogVolume != "" || l.Indexes != "" || l.IndexVolume != "":
 		return filewise.Errorf(filewise.CodeUsage, "leave it out", "log or indexes of layout %q apart on %s: %w", l.Name, Name,
 			filewise.ErrUnsupported)

@@ -49,8 +49,8 @@ func (c opener) Connect(ctx context.Context) (conn driver.Conn, err error) {
 	})
 	if err != nil && codeOf(err) == 0 && ctx.Err() == nil && len(c.config.Servers) > 0 {
 		at := c.config.Servers[0]
-		err = filewise.Errorf(filewise.CodePreflight, "check that an Oracle listener answers there: host, port (1521 as a rule), firewalls between, "+
-			"and TCPS in the URL's options for TLS", "%s: %w", net.JoinHostPort(at.Addr, strconv.Itoa(at.Port)), err)
+		err = filewise.Errorf(filewise.CodePreflight, "check that an Oracle listener answers there: host, port (1521 as a rule), "+
+			"firewalls between, and TCPS in the URL's options for TLS", "%s: %w", net.JoinHostPort(at.Addr, strconv.Itoa(at.Port)), err)
 	}
 	return conn, err
 }

@@ -53,13 +53,15 @@ func (all answers) asked(t *testing.T, lab *lab) {
 	lab.add(theirs, nil)
 	lab.model.fault = func(_ context.Context, q Request, r *Reply) (bool, error) {
 		for section, reply := range all {
-			text, err := tablesSQL.Statement(section, map[string]any{"Sequential": true})
-			if err != nil {
-				return false, err
-			}
-			if q.SQL == text {
-				reply(r)
-				return true, nil
+			for _, sequential := range []bool{false, true} { // by the server's release
+				text, err := tablesSQL.Statement(section, map[string]any{"Sequential": sequential})
+				if err != nil {
+					return false, err
+				}
+				if q.SQL == text {
+					reply(r)
+					return true, nil
+				}
 			}
 		}
 		return false, nil

@@ -373,8 +373,8 @@ func TestPilotsAreNotForecastByTheirFirstBuild(t *testing.T) {
 }
 
 func TestFullOrFailingVolumeEndsTheRun(t *testing.T) {
-	for _, fault := range []error{filewise.ErrSpace, filewise.ErrVolume, syscall.EROFS, syscall.EIO, syscall.ENOTCONN, syscall.ESTALE, syscall.ETIMEDOUT,
-		syscall.EFBIG} {
+	for _, fault := range []error{filewise.ErrSpace, filewise.ErrVolume, syscall.EROFS, syscall.EIO, syscall.ENOTCONN, syscall.ESTALE,
+		syscall.ETIMEDOUT, syscall.EFBIG} {
 		w := newWorld(t, []int{1, 2}, fake.Config{Faults: []fake.Fault{{Build: 4, Stage: filewise.StageMeasure, Err: fault}}})
 		w.runner.Plan = w.plan
 		trials, _, err := w.runner.Run(t.Context(), nil)

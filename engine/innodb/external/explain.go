@@ -49,9 +49,10 @@ var remedies = map[uint16]struct {
 	4151: {filewise.CodePreflight, "have the account unlocked: ALTER USER … ACCOUNT UNLOCK"},
 
 	dialect.ErrTooMany: {filewise.CodeTrials, "use fewer --connections, or have max_connections of the server raised"},
-	1203:               {filewise.CodeTrials, "use fewer --connections, or have max_user_connections raised"},         // ER_TOO_MANY_USER_CONNECTIONS
-	1226:               {filewise.CodeTrials, "use fewer --connections, or have the account's limit raised"},          // ER_USER_LIMIT_REACHED
-	1205:               {filewise.CodeTrials, "wait, or end the session that holds the lock (SHOW FULL PROCESSLIST)"}, // ER_LOCK_WAIT_TIMEOUT
+	// ER_TOO_MANY_USER_CONNECTIONS
+	1203: {filewise.CodeTrials, "use fewer --connections, or have max_user_connections raised"},
+	1226: {filewise.CodeTrials, "use fewer --connections, or have the account's limit raised"},          // ER_USER_LIMIT_REACHED
+	1205: {filewise.CodeTrials, "wait, or end the session that holds the lock (SHOW FULL PROCESSLIST)"}, // ER_LOCK_WAIT_TIMEOUT
 }
 
 // explain adds to an error what to do about it, and hides every secret.
