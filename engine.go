@@ -130,7 +130,7 @@ type Database struct {
 	First time.Duration
 }
 
-// Build is what every build of a layout can do.
+// Build has the operations that every build of a layout offers.
 type Build interface {
 	Connector
 	Querier

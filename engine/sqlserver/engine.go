@@ -86,7 +86,7 @@ const divided = 16 // 2022
 var viewers = []string{"doctor", "run", "run scan --cache buffer-cold", "run --measure lifecycle", "run custom --from", "backup", "inspect",
 	"capture"}
 
-// viewless is what viewers lack if they may not.
+// viewless lists what is absent without the rights of viewers.
 const viewless = "free space, others' sessions (--abort-if), I/O per file and waits; most of inspect; what the plan cache counts"
 
 // needs lists rights for SQL Server 2016 and later. The account that creates a database owns it, which is all it needs

@@ -101,6 +101,17 @@ var (
 	_ filewise.Connector = Connector{}
 )
 
+// Work has the operations of a build that are the same on every server: its connections, and the workload's questions.
+type Work struct {
+	Connector
+	Querier
+}
+
+// NewWork returns the work on the tables of a schema.
+func NewWork(h Host, s Schema) Work {
+	return Work{Connector{Host: h, Schema: s}, Querier{Host: h, Schema: s}}
+}
+
 // Check has the server check each table.
 func (s Schema) Check(ctx context.Context, link Link) error {
 	return link.On(ctx, func(conn *sql.Conn) error {

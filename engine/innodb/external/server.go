@@ -238,7 +238,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 		return nil, err
 	}
 	db := &filewise.Database{
-		Build:  built{b, dialect.Connector{Host: b, Schema: b.design.Schema}, dialect.Querier{Host: b, Schema: b.design.Schema}},
+		Build:  built{b, dialect.NewWork(b, b.design.Schema)},
 		Probes: b.probes(), Bulk: dialect.NewBulk(b, b.design.Schema, false),
 	}
 	if l.AddedLater != "" {
@@ -252,8 +252,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 // built is a build with the means to work on it.
 type built struct {
 	*build
-	dialect.Connector
-	dialect.Querier
+	dialect.Work
 }
 
 // Close drops the builds that are not dropped yet, and closes the connections.

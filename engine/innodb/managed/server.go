@@ -148,7 +148,7 @@ func (s *openServer) Build(ctx context.Context, l filewise.Layout, p filewise.Pr
 // database returns a build for the layers above.
 func (s *openServer) database(i *instance) *filewise.Database {
 	return &filewise.Database{
-		Build:   build{i, dialect.Connector{Host: i, Schema: i.design.Schema}, dialect.Querier{Host: i, Schema: i.design.Schema}, s},
+		Build:   build{i, dialect.NewWork(i, i.design.Schema), s},
 		Restart: i.life.Restart, Reset: server.NewResetter(i.life), Lifecycle: i.life, Probes: i.probes(), Extend: i.extender(),
 		Evict: i.life.Evict, Settled: i.lastSettle, Bulk: i.loader(), Backup: s.backuper(i), First: i.first, Keep: s.keeper(i), Copied: i.copied,
 	}
@@ -156,8 +156,7 @@ func (s *openServer) database(i *instance) *filewise.Database {
 
 type build struct {
 	*instance
-	dialect.Connector
-	dialect.Querier
+	dialect.Work
 	server *openServer
 }
 
