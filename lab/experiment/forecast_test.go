@@ -146,6 +146,28 @@ func TestDefaultBudgetHoldsAnInterval(t *testing.T) {
 	}
 }
 
+// A default budget does not end a run one block before its interval because blocks took longer than the pilots promised.
+func TestDefaultBudgetWaitsForTheInterval(t *testing.T) {
+	w := newSessions(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 1})
+	w.plan.Sessions, w.plan.Rounds, w.plan.Budget, w.plan.BudgetMost = true, 0, 40*time.Second, 80*time.Second
+	all, _ := w.run(t)
+	var trials []filewise.Trial
+	left := 50 * time.Second
+	for _, tr := range all {
+		if tr.Cell.Block < w.plan.FirstClaim() {
+			trials, left = append(trials, tr), left-tr.Elapsed
+		}
+	}
+	trials[len(trials)-1].Elapsed += left
+	if _, d := w.plan.Next(trials); d.Ending != experiment.GoesOn {
+		t.Errorf("a default budget: %+v", d)
+	}
+	w.plan.BudgetMost = 0
+	if _, d := w.plan.Next(trials); d.Ending != experiment.Spent {
+		t.Errorf("a budget that was given: %+v", d)
+	}
+}
+
 // A loaded build serves several sessions: loading it is no part of each of them.
 func TestLoadedBuildsAreCountedOnce(t *testing.T) {
 	w := newSessions(t, []int{1, 4}, fake.Config{})

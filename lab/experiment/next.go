@@ -141,7 +141,11 @@ func (s standing) spent(live int) Decision {
 	}
 	needed := max(1, verdict.FirstLook-blocks)
 	next := time.Duration(needed*live) * s.schedule.TrialTime
-	if p.Budget == 0 || s.elapsed+next <= p.Budget+p.Budget/10 {
+	limit := p.Budget
+	if blocks < s.firstClaim() && len(p.Extended) == 0 { // blocks took longer than the pilots promised
+		limit = p.mostBudget()
+	}
+	if p.Budget == 0 || s.elapsed+next <= limit+limit/10 {
 		return Decision{}
 	}
 	if blocks >= verdict.FirstLook {
