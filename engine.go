@@ -45,6 +45,7 @@ func Offering(absent map[Capability]error) map[Capability]error {
 // Engine is a kind of DBMS that Filewise can lay databases out on.
 type Engine interface {
 	Name() string
+	Describe() Description
 	// Script lists what Build and the program would execute and create for a layout, without executing anything. If the
 	// engine cannot do the layout or workload, the error wraps ErrUnsupported.
 	Script(Target, Layout, Program) (Script, error)
@@ -329,11 +330,6 @@ const usualConnections = 8
 // MemoryFor returns the least memory, in bytes, in which the server works with this number of connections.
 func (d Description) MemoryFor(connections int) int64 {
 	return d.LeastMemory + d.ConnectionMemory*int64(max(connections-usualConnections, 0))
-}
-
-// Describer is an engine that describes itself, as every engine of the registry does.
-type Describer interface {
-	Describe() Description
 }
 
 // Filler is an engine that fills files one after the other: work that ends early leaves the last files unused.

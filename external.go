@@ -7,13 +7,23 @@ import (
 	"time"
 )
 
-// What an external server offers in addition to Build. A Server implements these if it can; opening it has changed
-// nothing yet.
-
-// Examiner checks whether a server can run the experiment, and what will distort the result. It only reads.
-type Examiner interface {
-	// Examine returns the findings, and never fails: a check that was not possible is a finding too.
+// ExternalServer is an existing server, which others use too. Opening it has changed nothing yet.
+type ExternalServer interface {
+	Server
+	// Examine checks whether the server can run the experiment, and what will distort the result. It only reads, and never
+	// fails: a check that was not possible is a finding too.
 	Examine(context.Context, Demand) []Finding
+	// Lock takes the server's measuring lock, which lets one run measure at a time. If another run holds it, the error has
+	// CodeBusy and names the holder.
+	Lock(context.Context, Holder) (Lock, error)
+	// Activity returns gauges of the moment, without Filewise's own sessions: "active" and "sessions", and others by
+	// engine. A gauge that cannot be read is absent.
+	Activity(context.Context) ([]Gauge, error)
+	// Leftovers lists the objects that carry the mark, or were about to be marked. Objects that a living run uses are
+	// listed with Kept set.
+	Leftovers(context.Context) ([]Leftover, error)
+	// Remove drops a leftover. It reads the mark again first, and refuses if the mark is gone or the object is in use.
+	Remove(context.Context, Leftover) error
 }
 
 // Demand holds what an experiment requires of a server.
@@ -48,12 +58,6 @@ type Finding struct {
 	Absent bool `json:"-"`
 }
 
-// Locker lets one run measure on a server at a time.
-type Locker interface {
-	// Lock takes the server's measuring lock. If another run holds it, the error has CodeBusy and names the holder.
-	Lock(context.Context, Holder) (Lock, error)
-}
-
 // Holder identifies the process that holds a server's measuring lock.
 type Holder struct {
 	Who string // text for others
@@ -73,27 +77,11 @@ type Lock interface {
 	Release() error
 }
 
-// Monitor reports how busy others keep the server.
-type Monitor interface {
-	// Activity returns gauges of the moment, without Filewise's own sessions: "active" and "sessions", and others by
-	// engine. A gauge that cannot be read is absent.
-	Activity(context.Context) ([]Gauge, error)
-}
-
 // Gauge is a value at one moment.
 type Gauge struct {
 	Name  string  `json:"name"`
 	Unit  string  `json:"unit"`
 	Value float64 `json:"value"`
-}
-
-// Cleaner finds and removes what runs have left on an external server.
-type Cleaner interface {
-	// Leftovers lists the objects that carry the mark, or were about to be marked. Objects that a living run uses are
-	// listed with Kept set.
-	Leftovers(context.Context) ([]Leftover, error)
-	// Remove drops an object. It reads the mark again first, and refuses if the mark is gone or the object is in use.
-	Remove(context.Context, Leftover) error
 }
 
 // Leftover is an object on a server that a run of Filewise created.

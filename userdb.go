@@ -31,15 +31,11 @@ type Watcher interface {
 	// Table returns the facts of the table with this name, with statistics of its columns. If no table has the name, the
 	// facts have no name. No value of a column that withhold names is read or returned.
 	Table(ctx context.Context, name string, withhold func(column string) bool) (TableFacts, error)
-	Close() error
-}
-
-// Accustomed is a Watcher that can list the settings on which a database's statements depend.
-type Accustomed interface {
 	// Settings returns the settings, by name, that make a managed server behave like this one. Settings that clients make
 	// in their own sessions go before the server's; nil means none are known. "autocommit" is included if sessions begin
 	// without it.
 	Settings(ctx context.Context, sessions map[string]string) (map[string]string, error)
+	Close() error
 }
 
 // CountedStatement is a statement that a server has counted.

@@ -92,11 +92,11 @@ func (env *Environment) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	return ask(ctx, env.Target, "version and settings", env.Server.Facts, nil)
 }
 
-func activity(ctx context.Context, t filewise.Target, of filewise.Monitor) ([]filewise.Gauge, error) {
+func activity(ctx context.Context, t filewise.Target, of filewise.ExternalServer) ([]filewise.Gauge, error) {
 	return ask(ctx, t, "what others do there", of.Activity, nil)
 }
 
-func leftovers(ctx context.Context, t filewise.Target, of filewise.Cleaner) ([]filewise.Leftover, error) {
+func leftovers(ctx context.Context, t filewise.Target, of filewise.ExternalServer) ([]filewise.Leftover, error) {
 	return ask(ctx, t, "what killed runs have left there", of.Leftovers, nil)
 }
 

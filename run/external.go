@@ -20,12 +20,12 @@ func (env *Environment) openExternal(ctx context.Context, login Login) error {
 	if err := env.connect(ctx, login); err != nil {
 		return err
 	}
-	locker, ok := env.Server.(filewise.Locker)
+	server, ok := env.Server.(filewise.ExternalServer)
 	if !ok {
 		return filewise.Errorf(filewise.CodeInternal, "", "%s has no measuring lock for existing servers: %w",
 			env.Engine.Name(), filewise.ErrUnsupported)
 	}
-	env.locked = &serverLock{locker: locker, holder: filewise.Holder{Who: env.label() + ", " + WhoAmI(), Host: env.lock.Unique()}}
+	env.locked = &serverLock{server: server, holder: filewise.Holder{Who: env.label() + ", " + WhoAmI(), Host: env.lock.Unique()}}
 	if err := env.locked.take(ctx); err != nil {
 		return err
 	}
@@ -80,12 +80,12 @@ func (env *Environment) knowGauges(ctx context.Context, server filewise.Server, 
 	if err != nil || len(limits) == 0 {
 		return err
 	}
-	monitor, ok := server.(filewise.Monitor)
+	external, ok := server.(filewise.ExternalServer)
 	if !ok {
 		return filewise.Errorf(filewise.CodePreflight, "leave --abort-if out", "what others do on %s cannot be watched: %w",
 			env.Engine.Name(), filewise.ErrUnsupported)
 	}
-	gauges, err := activity(ctx, t, monitor)
+	gauges, err := activity(ctx, t, external)
 	if err != nil {
 		return filewise.Errorf(filewise.CodePreflight, "give the account the rights that \"filewise doctor --target URL\" names",
 			"what others do on the server cannot be read: %w", err)

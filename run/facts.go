@@ -11,7 +11,6 @@ import (
 	"filewise/host/machine"
 	"filewise/lab/probe"
 	"filewise/results/store"
-	"filewise/run/plan"
 )
 
 // begin stores a new run with the facts of its machine and server, or takes a resumed one up. For a resumed run, these
@@ -57,7 +56,7 @@ func scriptFacts(scripts []filewise.Script) []filewise.Fact {
 func (env *Environment) Warnings() []filewise.Warning {
 	t := env.Plan.Target
 	return slices.Concat(machine.Warnings(t.VolumesHere()), env.ScriptWarnings(), findingWarnings(env.findings),
-		labelWarnings(t, plan.Describe(env.Engine)))
+		labelWarnings(t, env.Engine.Describe()))
 }
 
 // ScriptWarnings returns the warnings of all layouts. Each code and message appears once.

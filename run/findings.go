@@ -11,7 +11,7 @@ import (
 
 // Examine checks whether the opened server can do the plan.
 func (env *Environment) Examine(ctx context.Context) []filewise.Finding {
-	examiner, ok := env.Server.(filewise.Examiner)
+	server, ok := env.Server.(filewise.ExternalServer)
 	if !ok {
 		return nil
 	}
@@ -20,7 +20,7 @@ func (env *Environment) Examine(ctx context.Context) []filewise.Finding {
 		demand.Space[n.Volume.Name] = n.Need
 	}
 	found, err := ask(ctx, env.Target, "whether the plan can be carried out there", func(ctx context.Context) ([]filewise.Finding, error) {
-		return examiner.Examine(ctx, demand), nil
+		return server.Examine(ctx, demand), nil
 	}, nil)
 	if err != nil {
 		found = []filewise.Finding{{Check: "answers", Status: filewise.StatusFailed, Detail: err.Error(), Remedy: filewise.RemedyOf(err)}}

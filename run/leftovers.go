@@ -48,12 +48,12 @@ func (l Leftover) Words(dry bool) string {
 
 // Leftovers returns what killed runs have left on an external server that was looked at.
 func (env *Environment) Leftovers(ctx context.Context) ([]Leftover, error) {
-	cleaner, ok := env.Server.(filewise.Cleaner)
+	server, ok := env.Server.(filewise.ExternalServer)
 	if !ok {
 		return nil, filewise.Errorf(filewise.CodePreflight, "remove by hand what \"filewise doctor\" names",
 			"leftovers on %s cannot be found: %w", env.Engine.Name(), filewise.ErrUnsupported)
 	}
-	found, err := leftovers(ctx, env.Target, cleaner)
+	found, err := leftovers(ctx, env.Target, server)
 	if err != nil {
 		return nil, env.unreachable(ctx, err)
 	}
@@ -64,7 +64,7 @@ func (env *Environment) Leftovers(ctx context.Context) ([]Leftover, error) {
 // RemoveLeftovers removes leftovers, after agree has allowed it for their number. It looks again until nothing changes,
 // since a tablespace can only be removed after its databases. all then shows what could not be removed.
 func (env *Environment) RemoveLeftovers(ctx context.Context, all []Leftover, agree func(n int) error) error {
-	cleaner := env.Server.(filewise.Cleaner) // it found the leftovers, so it is a Cleaner
+	server := env.Server.(filewise.ExternalServer) // it found the leftovers
 	for {
 		n := 0
 		for _, l := range all {
@@ -78,19 +78,19 @@ func (env *Environment) RemoveLeftovers(ctx context.Context, all []Leftover, agr
 		if err := agree(n); err != nil {
 			return err
 		}
-		if changed, err := env.removeOnce(ctx, cleaner, all); err != nil || !changed {
+		if changed, err := env.removeOnce(ctx, server, all); err != nil || !changed {
 			return err
 		}
 	}
 }
 
 // removeOnce tries to remove each removable leftover, and then looks at what remains.
-func (env *Environment) removeOnce(ctx context.Context, cleaner filewise.Cleaner, all []Leftover) (changed bool, err error) {
+func (env *Environment) removeOnce(ctx context.Context, server filewise.ExternalServer, all []Leftover) (changed bool, err error) {
 	for i := range all {
 		if !all[i].removable() {
 			continue
 		}
-		if err := all[i].remove(ctx, cleaner); err != nil {
+		if err := all[i].remove(ctx, server); err != nil {
 			return changed, err
 		}
 		changed = changed || all[i].Removed
@@ -98,7 +98,7 @@ func (env *Environment) removeOnce(ctx context.Context, cleaner filewise.Cleaner
 	if !changed {
 		return false, nil
 	}
-	left, err := leftovers(ctx, env.Target, cleaner)
+	left, err := leftovers(ctx, env.Target, server)
 	if err != nil {
 		return changed, err
 	}
@@ -112,10 +112,10 @@ func (env *Environment) removeOnce(ctx context.Context, cleaner filewise.Cleaner
 }
 
 // remove removes the leftover. If that fails, l gets the reason. The returned error is only the context's.
-func (l *Leftover) remove(ctx context.Context, cleaner filewise.Cleaner) error {
+func (l *Leftover) remove(ctx context.Context, server filewise.ExternalServer) error {
 	limited, cancel := context.WithTimeout(ctx, dropPatience)
 	defer cancel()
-	err := cleaner.Remove(limited, l.Leftover)
+	err := server.Remove(limited, l.Leftover)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -14,7 +14,7 @@ import (
 // serverLock is the measuring lock of an external server. Its connection may be lost; then the lock must be taken
 // again.
 type serverLock struct {
-	locker filewise.Locker
+	server filewise.ExternalServer
 	holder filewise.Holder
 	mu     sync.Mutex
 	lock   filewise.Lock
@@ -23,7 +23,7 @@ type serverLock struct {
 func (l *serverLock) take(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	lock, err := l.locker.Lock(ctx, l.holder)
+	lock, err := l.server.Lock(ctx, l.holder)
 	if err == nil {
 		l.lock = lock
 	}

@@ -27,7 +27,7 @@ func (env *Environment) ceilings() []probe.Ceiling {
 
 // demand returns the plan's demand on the storage, in the scratch directories.
 func (env *Environment) demand() storage.Demand {
-	d := storage.Demand{Volumes: env.Target.Volumes, Page: plan.Describe(env.Engine).Page}
+	d := storage.Demand{Volumes: env.Target.Volumes, Page: env.Engine.Describe().Page}
 	for _, l := range env.Plan.Layouts {
 		d.Files = max(d.Files, l.Data.Files, l.Backup.Files)
 	}

@@ -19,10 +19,10 @@ type watch struct {
 	clock   filewise.Clock
 	windows maintenance.Windows
 	limits  []limit.Limit
-	monitor filewise.Monitor            // nil means no others work on the server
-	renew   func(context.Context) error // takes the server's lock again. Nil means there is no lock
-	held    func(context.Context) error // checks that the lock is held. Nil means there is no lock
-	space   func() error                // checks the space. Nil means not watched
+	read    func(context.Context) ([]filewise.Gauge, error) // the activity of others. Nil means no others work on the server
+	renew   func(context.Context) error                     // takes the server's lock again. Nil means there is no lock
+	held    func(context.Context) error                     // checks that the lock is held. Nil means there is no lock
+	space   func() error                                    // checks the space. Nil means not watched
 	notify  func(experiment.Event)
 
 	mu     sync.Mutex
@@ -49,12 +49,13 @@ func newWatch(env *Environment, p experiment.Plan, clock filewise.Clock, notify 
 	if here := env.Target.VolumesHere(); len(here) > 0 {
 		w.space = guard(here)
 	}
-	if env.locked == nil {
-		w.monitor, _ = env.others.(filewise.Monitor)
-		return w, nil
+	server := env.others
+	if env.locked != nil {
+		server, w.renew, w.held = env.Server, env.locked.renew, env.locked.held
 	}
-	w.monitor, _ = env.Server.(filewise.Monitor)
-	w.renew, w.held = env.locked.renew, env.locked.held
+	if s, ok := server.(filewise.ExternalServer); ok {
+		w.read = s.Activity
+	}
 	return w, nil
 }
 
@@ -154,7 +155,7 @@ var errOthers = errors.New("others need the server")
 func (w *watch) activity(ctx context.Context) ([]filewise.Gauge, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	return w.monitor.Activity(ctx)
+	return w.read(ctx)
 }
 
 // reach makes sure, after a failed trial, that the server answers and its lock is held. It gives a restarting server

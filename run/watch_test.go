@@ -118,7 +118,7 @@ func TestGuardLimits(t *testing.T) {
 	}
 	b := &busy{gauges: []filewise.Gauge{{Name: "active", Value: 5}}}
 	w, clock, _ := newWatched(t, "2026-11-21 23:00")
-	w.limits, w.monitor = limits, b
+	w.limits, w.read = limits, b.Activity
 	if err := w.await(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -237,12 +237,13 @@ func TestDumpYields(t *testing.T) {
 		t.Fatal(err)
 	}
 	start, quiet := clock.now, 3*time.Minute
-	w.monitor = gauges(func() float64 {
+	w.read = func(context.Context) ([]filewise.Gauge, error) {
+		active := 1.0
 		if clock.now.Sub(start) < quiet {
-			return 6
+			active = 6
 		}
-		return 1
-	})
+		return []filewise.Gauge{{Name: "active", Value: active}}, nil
+	}
 	var out strings.Builder
 	y := &yielding{ctx: t.Context(), watch: w, to: &out}
 	if _, err := y.Write([]byte("row")); err != nil || out.String() != "row" || clock.now.Sub(start) < quiet {
@@ -254,10 +255,4 @@ func TestDumpYields(t *testing.T) {
 		errOthers) || out.String() != "row" {
 		t.Errorf("beyond its patience: %v, %q", err, &out)
 	}
-}
-
-type gauges func() float64
-
-func (g gauges) Activity(context.Context) ([]filewise.Gauge, error) {
-	return []filewise.Gauge{{Name: "active", Value: g()}}, nil
 }

@@ -16,11 +16,7 @@ func Watch(ctx context.Context, e filewise.Capturer, t filewise.Target, database
 	if err != nil {
 		return nil, err
 	}
-	patient := watcher{w, t}
-	if _, ok := w.(filewise.Accustomed); ok {
-		return accustomed{patient}, nil
-	}
-	return patient, nil
+	return watcher{w, t}, nil
 }
 
 // Script calls write, which writes the scripts that change a database to a layout, within scriptPatience.
@@ -58,6 +54,12 @@ func (w watcher) Table(ctx context.Context, name string, withhold func(string) b
 	}, nil)
 }
 
+func (w watcher) Settings(ctx context.Context, sessions map[string]string) (map[string]string, error) {
+	return within(ctx, askPatience, w.of, "its settings", func(ctx context.Context) (map[string]string, error) {
+		return w.Watcher.Settings(ctx, sessions)
+	}, nil)
+}
+
 // Close waits at most a second, since a driver may wait for the server's reply.
 func (w watcher) Close() error {
 	_, err := within(context.Background(), time.Second, w.of, "the end of a session",
@@ -66,12 +68,4 @@ func (w watcher) Close() error {
 		return nil
 	}
 	return err
-}
-
-type accustomed struct{ watcher }
-
-func (w accustomed) Settings(ctx context.Context, sessions map[string]string) (map[string]string, error) {
-	return within(ctx, askPatience, w.of, "its settings", func(ctx context.Context) (map[string]string, error) {
-		return w.Watcher.(filewise.Accustomed).Settings(ctx, sessions)
-	}, nil)
 }

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"filewise/internal/longtest"
-	"filewise/run/plan"
 )
 
 // Examples in the README and docs/ are executed, block by block, each page in a
@@ -150,7 +149,7 @@ func (x example) installed(t *testing.T) bool {
 			t.Errorf("%s: %v", x.place, err)
 			return false
 		}
-		if missing := plan.Describe(e).Missing; missing != "" {
+		if missing := e.Describe().Missing; missing != "" {
 			if os.Getenv("CI") == "true" && (longtest.Wanted() || m[1] != "mysql") {
 				t.Errorf("%s: %s", x.place, missing)
 			}

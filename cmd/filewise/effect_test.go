@@ -40,7 +40,7 @@ var opposed = [][2]string{
 func TestWhatAnOptionSaysIsDone(t *testing.T) {
 	var engines plan.Engines
 	for _, e := range registry() {
-		engines = append(engines, described{e, plan.Describe(e)})
+		engines = append(engines, described{e, e.Describe()})
 	}
 	for _, target := range []string{"--engine=sqlite", "--engine=postgres", "--engine=mariadb", "--target=postgres://u@127.0.0.1/",
 		"--target=mysql://u@127.0.0.1/", "--target=sqlserver://u@127.0.0.1/", "--target=oracle://u@127.0.0.1/x"} {
@@ -131,7 +131,7 @@ func TestUsualDesignsAreOptions(t *testing.T) {
 		defer limits.Close()
 	}
 	for _, e := range engines {
-		d := plan.Describe(e)
+		d := e.Describe()
 		u, ok := d.Usual["inserts"]
 		if !ok {
 			continue

@@ -54,7 +54,7 @@ type engineInfo struct {
 }
 
 func known(e filewise.Engine) engineInfo {
-	info := engineInfo{Name: e.Name(), Description: plan.Describe(e)}
+	info := engineInfo{Name: e.Name(), Description: e.Describe()}
 	if info.Unproven != "" {
 		info.Proven = doctor.Proven(e)
 	}
@@ -153,7 +153,7 @@ func (a *app) namedInfo(cmd *cobra.Command, f *plan.TargetOptions) (engineInfo, 
 	if err != nil {
 		return engineInfo{}, err
 	}
-	about := plan.Describe(e)
+	about := e.Describe()
 	if about.Mode == filewise.External || about.Missing != "" {
 		return known(e), nil
 	}

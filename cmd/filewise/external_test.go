@@ -16,8 +16,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"filewise/run/plan"
 )
 
 // byURL are the servers that runs by URL are disturbed on: MySQL, which shares MariaDB's
@@ -370,7 +368,7 @@ func (f *existing) grant(t *testing.T, engine string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, right := range plan.Describe(e).Rights {
+	for _, right := range e.Describe().Rights {
 		if strings.Contains(right, " TABLESPACE name ") { // for volumes, of which there are none
 			continue
 		}

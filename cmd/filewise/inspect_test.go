@@ -32,7 +32,7 @@ func TestInspectProposesCommands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		about := plan.Describe(e)
+		about := e.Describe()
 		for _, places := range []int{1, 3} {
 			for _, worst := range []bool{false, true} {
 				i := worstServer(engine, places, worst)

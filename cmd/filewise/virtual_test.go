@@ -8,7 +8,6 @@ import (
 	"filewise"
 	"filewise/engine/fake"
 	"filewise/engine/sqlite"
-	"filewise/run/plan"
 )
 
 // virtualVariable has runs on SQLite planned as they are and measured in virtual time: for
@@ -40,8 +39,6 @@ type virtual struct {
 	filewise.Engine
 	measured *fake.Engine
 }
-
-func (v virtual) Describe() filewise.Description { return plan.Describe(v.Engine) }
 
 func (v virtual) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
 	return v.measured.Open(ctx, t)

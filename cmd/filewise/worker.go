@@ -68,7 +68,7 @@ func (a *app) site(o *plan.Options, login *plan.TargetOptions, host string, labe
 	}
 	offer := fleet.Offer{Host: host, Labels: labels, Version: versionString(), Cores: runtime.NumCPU(), Volumes: map[string]string{}}
 	for _, e := range engines() {
-		if plan.Describe(e).Missing == "" {
+		if e.Describe().Missing == "" {
 			offer.Engines = append(offer.Engines, e.Name())
 		}
 	}

@@ -102,13 +102,13 @@ func (b *bench) listing() []string {
 	return all
 }
 
-// leftovers returns what the server's Cleaner finds. It opens the target for that, because the bench's connection can be
+// leftovers returns what an external server finds of earlier runs. It opens the target for that, because the bench's connection can be
 // closed, or not open yet.
 func (b *bench) leftovers() []string {
 	s, err := b.s.Engine.Open(context.Background(), b.target)
 	fatal(b.t, err)
 	defer func() { fatal(b.t, s.Close()) }()
-	c, ok := s.(filewise.Cleaner)
+	c, ok := s.(filewise.ExternalServer)
 	if !ok {
 		return nil
 	}

@@ -151,10 +151,8 @@ func tryTemp(t *testing.T, b *bench, offered bool) {
 
 // ownKind returns the kind of layout that the engine has for scenario temp.
 func ownKind(s Subject, usual filewise.Kind) filewise.Kind {
-	if d, ok := s.Engine.(filewise.Describer); ok {
-		if kinds := d.Describe().TempKinds; len(kinds) > 0 {
-			return kinds[0]
-		}
+	if kinds := s.Engine.Describe().TempKinds; len(kinds) > 0 {
+		return kinds[0]
 	}
 	return usual
 }

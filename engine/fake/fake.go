@@ -116,6 +116,11 @@ func New(c Config) *Engine {
 // Name returns the engine's name.
 func (*Engine) Name() string { return Name }
 
+// Describe describes one kind of layout, which needs no name.
+func (*Engine) Describe() filewise.Description {
+	return filewise.Description{Kinds: []filewise.Kind{""}}
+}
+
 // Clock returns the engine's virtual time.
 func (e *Engine) Clock() *Clock { return e.clock }
 

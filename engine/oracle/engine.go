@@ -6,7 +6,7 @@ import (
 	"filewise"
 )
 
-// Engine implements filewise.Engine and Describer for Oracle Database.
+// Engine implements filewise.Engine for Oracle Database.
 type Engine struct{}
 
 // Name returns the engine's name on the command line.

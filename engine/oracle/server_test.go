@@ -13,13 +13,8 @@ import (
 )
 
 var (
-	_ filewise.Engine    = Engine{}
-	_ filewise.Describer = Engine{}
-	_ filewise.Server    = (*server)(nil)
-	_ filewise.Examiner  = (*server)(nil)
-	_ filewise.Locker    = (*server)(nil)
-	_ filewise.Monitor   = (*server)(nil)
-	_ filewise.Cleaner   = (*server)(nil)
+	_ filewise.Engine         = Engine{}
+	_ filewise.ExternalServer = (*server)(nil)
 )
 
 func serverTarget(volumes ...filewise.Volume) filewise.Target {

@@ -122,7 +122,7 @@ func accustomed(t *testing.T, f *usersServer, shop *client.Link) {
 	}
 	facts, err := w.Table(deadline(t), "hidden", func(string) bool { return false })
 	must(t, err)
-	settings, err := w.(filewise.Accustomed).Settings(deadline(t), nil)
+	settings, err := w.Settings(deadline(t), nil)
 	must(t, err)
 	if settings["search_path"] != "app, public" || facts.Columns[0].High != "9" || facts.Table != "app.hidden" || facts.Whole != "" {
 		t.Errorf("%v, %+v", settings, facts)

@@ -11,7 +11,7 @@ import (
 	"filewise/host/machine"
 )
 
-// Engine implements filewise.Engine, Describer and Arranger for PostgreSQL.
+// Engine implements filewise.Engine for PostgreSQL.
 type Engine struct{}
 
 // Name returns the engine's name on the command line.

@@ -43,13 +43,14 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 	f.do("ALTER ROLE filewise_account NOCREATEDB")
 	poor := open(t, deadline(t), target)
 	f.do("ALTER ROLE filewise_account CREATEDB")
-	if all := poor.(filewise.Examiner).Examine(deadline(t), filewise.Demand{}); !slices.ContainsFunc(all, func(found filewise.Finding) bool {
+	all := poor.(filewise.ExternalServer).Examine(deadline(t), filewise.Demand{})
+	if !slices.ContainsFunc(all, func(found filewise.Finding) bool {
 		return found.Check == "rights" && found.Status == filewise.StatusWarning && strings.Contains(found.Remedy, "CREATEDB")
 	}) {
 		t.Errorf("without a right: %+v", all)
 	}
 	server := open(t, deadline(t), target)
-	for _, found := range server.(filewise.Examiner).Examine(deadline(t), filewise.Demand{}) {
+	for _, found := range server.(filewise.ExternalServer).Examine(deadline(t), filewise.Demand{}) {
 		if found.Status == filewise.StatusFailed {
 			t.Errorf("%+v", found)
 		}

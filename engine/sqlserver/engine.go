@@ -7,7 +7,7 @@ import (
 	"filewise/engine/sqlserver/dialect"
 )
 
-// Engine implements filewise.Engine and Describer for SQL Server.
+// Engine implements filewise.Engine for SQL Server.
 type Engine struct{}
 
 // Name returns the engine's name on the command line.

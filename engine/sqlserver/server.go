@@ -16,8 +16,7 @@ import (
 	"filewise/internal/mark"
 )
 
-// externalServer is an opened SQL Server. It implements filewise.Server,
-// Examiner, Locker, Monitor and Cleaner.
+// externalServer is an opened SQL Server. It implements filewise.ExternalServer.
 type externalServer struct {
 	target   filewise.Target
 	login    *login
@@ -187,7 +186,7 @@ func (b *build) do(ctx context.Context, x script.Step) error {
 	return exec(ctx, b.inside, x.Text)
 }
 
-// keep takes the lock that shows a Cleaner that the database is in use.
+// keep takes the lock that shows cleaners that the database is in use.
 func (b *build) keep(ctx context.Context, statement string) (err error) {
 	if b.keeper, err = b.inside.Conn(ctx); err != nil {
 		return err

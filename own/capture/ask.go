@@ -85,6 +85,11 @@ type asking struct {
 	database string
 }
 
+// Settings returns none: no managed server has to behave like this one.
+func (asking) Settings(context.Context, map[string]string) (map[string]string, error) {
+	return nil, nil
+}
+
 // ask sends one question, and bounds its time.
 func (a asking) ask(ctx context.Context, section string, vars map[string]any, args ...any) ([]filewise.Row, error) {
 	ctx, cancel := context.WithTimeout(ctx, filewise.AskPatience)

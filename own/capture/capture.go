@@ -181,12 +181,8 @@ const manually = "autocommit"
 
 // accustomed observes the transactions, and reads the settings on which their statements depend.
 func (t *taking) accustomed(ctx context.Context, e filewise.Capturer) (kinds []kind, err error) {
-	of, ok := t.watcher.(filewise.Accustomed)
-	if !ok {
-		return t.observe(ctx, e)
-	}
 	const what = "settings of the database"
-	if t.Settings, err = of.Settings(ctx, nil); err != nil {
+	if t.Settings, err = t.watcher.Settings(ctx, nil); err != nil {
 		if err := t.unread(ctx, what, err); err != nil {
 			return nil, err
 		}
@@ -195,7 +191,7 @@ func (t *taking) accustomed(ctx context.Context, e filewise.Capturer) (kinds []k
 		return nil, err
 	}
 	if len(t.inLog) > 0 {
-		if t.Settings, err = of.Settings(ctx, t.inLog); err != nil {
+		if t.Settings, err = t.watcher.Settings(ctx, t.inLog); err != nil {
 			err = t.unread(ctx, what, err)
 		}
 	}

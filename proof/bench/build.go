@@ -41,7 +41,7 @@ func openManaged(ctx context.Context, engine filewise.Engine, dir string, durabi
 	}
 	s := &managed{engine: engine, scratch: scratch, target: filewise.Target{Engine: engine.Name(), Mode: filewise.Managed,
 		Durability: durability, Volumes: []filewise.Volume{{Name: "here", Dir: scratch}}}}
-	if engine.(filewise.Describer).Describe().Mode == filewise.Embedded {
+	if engine.Describe().Mode == filewise.Embedded {
 		s.target.Mode = filewise.Embedded
 	}
 	if s.Server, err = engine.Open(ctx, s.target); err != nil {
@@ -55,7 +55,7 @@ func (s *managed) Close() error { return errors.Join(s.Server.Close(), os.Remove
 
 // growing returns a layout of the engine's first kind.
 func (s *managed) growing(files int, bytes int64) filewise.Layout {
-	return filewise.Layout{Name: filewise.FilesName(files), Kind: s.engine.(filewise.Describer).Describe().Kinds[0],
+	return filewise.Layout{Name: filewise.FilesName(files), Kind: s.engine.Describe().Kinds[0],
 		Data: filewise.Spread{Files: files, Bytes: bytes, Allocation: filewise.Growing, Placement: filewise.PlaceOne}}
 }
 

@@ -180,4 +180,8 @@ func (madeUp) Table(_ context.Context, name string, _ func(string) bool) (filewi
 	return filewise.TableFacts{Name: name, Table: name, Rows: 1000}, nil
 }
 
+func (madeUp) Settings(context.Context, map[string]string) (map[string]string, error) {
+	return nil, nil
+}
+
 func (madeUp) Close() error { return nil }

@@ -58,7 +58,7 @@ type Patient struct {
 func (d *Diagnosis) Examine(ctx context.Context, p Patient) (err error) {
 	t := p.Plan.Target
 	d.Engine, d.Mode = t.Engine, t.Mode
-	d.addLabels(plan.Describe(p.Engine))
+	d.addLabels(p.Engine.Describe())
 	env, err := run.Prepare(p.Engine, p.Plan)
 	if err != nil {
 		return err

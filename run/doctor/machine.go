@@ -63,7 +63,7 @@ func Machine(ctx context.Context, engines plan.Engines, volumes []filewise.Volum
 		add("volumes", filewise.StatusWarning, w.Message, w.Remedy)
 	}
 	for _, e := range engines {
-		if d := plan.Describe(e); d.Mode != filewise.External {
+		if d := e.Describe(); d.Mode != filewise.External {
 			out = append(out, engineFinding(e.Name(), d))
 		}
 	}

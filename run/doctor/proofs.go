@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"filewise"
-	"filewise/run/plan"
 )
 
 //go:embed proofs.csv
@@ -48,7 +47,7 @@ func (p proof) line() string {
 
 // StateOf describes how far an engine is proven, from the table of proofs.
 func StateOf(e filewise.Engine) string {
-	about := plan.Describe(e)
+	about := e.Describe()
 	if about.Unproven != "" {
 		return about.Unproven + "; proven on the product: " + Proven(e)
 	}

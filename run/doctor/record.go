@@ -75,7 +75,7 @@ var common = []string{claimFacts, claimActivity, claimLock, claimMark, claimNoth
 
 // Claims returns the adapter's claims about a server given by URL. A whole self-check tries them on such a server.
 func Claims(e filewise.Engine) []string {
-	about, all := plan.Describe(e), slices.Clone(common)
+	about, all := e.Describe(), slices.Clone(common)
 	for _, t := range trials(about) {
 		o := plan.New()
 		o.Engine, o.Target = plan.Of(e.Name()), plan.Of(about.Schemes[0]+"://filewise@db.example/x")

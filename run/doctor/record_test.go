@@ -11,7 +11,6 @@ import (
 	"filewise/engine/all"
 	"filewise/engine/oracle"
 	"filewise/engine/sqlserver"
-	"filewise/run/plan"
 )
 
 // recorded is a record of a trial that worked, one that failed with names in its reason, and one that was not tried.
@@ -117,7 +116,7 @@ func TestProofs(t *testing.T) {
 	}
 	readme, unproven := page("../../README.md"), page("../../docs/unproven.md")
 	for _, e := range all.Engines() {
-		about := plan.Describe(e)
+		about := e.Describe()
 		if !strings.Contains(readme, "| "+StateOf(e)+" |") {
 			t.Errorf("README.md does not say of %s: %s", e.Name(), StateOf(e))
 		}

@@ -26,7 +26,7 @@ const paste = "paste this report into an issue"
 // reports the results, and leaves nothing behind.
 func SelfCheck(ctx context.Context, p Patient, report func(filewise.Finding)) error {
 	c := &selfCheck{Patient: p, report: report, record: newRecorder("")}
-	for _, t := range trials(plan.Describe(p.Engine)) {
+	for _, t := range trials(p.Engine.Describe()) {
 		if err := errors.Join(c.try(ctx, t), ctx.Err()); err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (c *selfCheck) all(ctx context.Context, l Limits) error {
 	if err != nil {
 		return err
 	}
-	for _, t := range trials(plan.Describe(c.Engine)) {
+	for _, t := range trials(c.Engine.Describe()) {
 		limit := min(l.One, l.Tries-time.Since(start))
 		if c.record.begin(t.name); limit <= 0 {
 			c.say(t.name, filewise.StatusNote, fmt.Sprintf("not tried: %v have passed", l.Tries), "")
@@ -130,7 +130,7 @@ func (c *selfCheck) onServer(ctx context.Context, before map[string]filewise.Lef
 		if _, old := before[key]; old {
 			continue
 		}
-		if e := env.Server.(filewise.Cleaner).Remove(ctx, l); e != nil {
+		if e := env.Server.(filewise.ExternalServer).Remove(ctx, l); e != nil {
 			err = errors.Join(err, filewise.Errorf(filewise.CodePreflight, c.cleaning(), "%s stays: %w", key, e))
 			continue
 		}
@@ -302,26 +302,26 @@ func (c *selfCheck) question(ctx context.Context, s filewise.Server) {
 	if c.record.facts(facts, err == nil); err != nil {
 		c.failed("facts", err)
 	}
-	if m, ok := s.(filewise.Monitor); ok {
-		gauges, err := m.Activity(ctx)
-		if err != nil {
-			c.record.claim(claimActivity, StateAbsent)
-			c.say("activity", filewise.StatusNote, err.Error(), filewise.RemedyOf(err))
-		} else {
-			c.record.claim(claimActivity, StateProven)
-			c.say("activity", filewise.StatusOK, filewise.Counted(len(gauges), "gauge"), "")
-		}
+	external, ok := s.(filewise.ExternalServer)
+	if !ok {
+		return
 	}
-	if l, ok := s.(filewise.Locker); ok {
-		another, err := l.Lock(ctx, filewise.Holder{Who: "another self-check"})
-		c.record.claim(claimLock, provenIf(filewise.CodeOf(err) == filewise.CodeBusy))
-		if err == nil {
-			c.failed("measuring lock", errors.Join(errors.New("two have taken the lock"), another.Release()))
-		} else if filewise.CodeOf(err) != filewise.CodeBusy {
-			c.failed("measuring lock", err)
-		} else {
-			c.say("measuring lock", filewise.StatusOK, "it is taken, and refused to another", "")
-		}
+	gauges, err := external.Activity(ctx)
+	if err != nil {
+		c.record.claim(claimActivity, StateAbsent)
+		c.say("activity", filewise.StatusNote, err.Error(), filewise.RemedyOf(err))
+	} else {
+		c.record.claim(claimActivity, StateProven)
+		c.say("activity", filewise.StatusOK, filewise.Counted(len(gauges), "gauge"), "")
+	}
+	another, err := external.Lock(ctx, filewise.Holder{Who: "another self-check"})
+	c.record.claim(claimLock, provenIf(filewise.CodeOf(err) == filewise.CodeBusy))
+	if err == nil {
+		c.failed("measuring lock", errors.Join(errors.New("two have taken the lock"), another.Release()))
+	} else if filewise.CodeOf(err) != filewise.CodeBusy {
+		c.failed("measuring lock", err)
+	} else {
+		c.say("measuring lock", filewise.StatusOK, "it is taken, and refused to another", "")
 	}
 }
 
@@ -354,11 +354,11 @@ func (c *selfCheck) whileUsed(ctx context.Context, name string, w *watched, befo
 			continue
 		}
 		found++
-		if l.Kept == "" || s.(filewise.Cleaner).Remove(ctx, l) == nil {
+		if l.Kept == "" || s.(filewise.ExternalServer).Remove(ctx, l) == nil {
 			err = errors.Join(err, fmt.Errorf("%s may be removed", key))
 		}
 	}
-	if _, ok := s.(filewise.Cleaner); ok && err == nil && found == 0 {
+	if _, ok := s.(filewise.ExternalServer); ok && err == nil && found == 0 {
 		err = errors.New("what the trial has built does not carry the mark")
 	}
 	if c.record.claim(claimMark, provenIf(err == nil)); err != nil {
@@ -371,11 +371,11 @@ func (c *selfCheck) whileUsed(ctx context.Context, name string, w *watched, befo
 // leftovers returns what runs have left on the server, by kind and name.
 func leftovers(ctx context.Context, s filewise.Server) (map[string]filewise.Leftover, error) {
 	all := map[string]filewise.Leftover{}
-	cleaner, ok := s.(filewise.Cleaner)
+	server, ok := s.(filewise.ExternalServer)
 	if !ok {
 		return all, nil
 	}
-	list, err := cleaner.Leftovers(ctx)
+	list, err := server.Leftovers(ctx)
 	for _, l := range list {
 		all[l.Kind+" "+l.Name] = l
 	}

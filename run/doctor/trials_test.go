@@ -20,14 +20,14 @@ func TestTrialsArePlanned(t *testing.T) {
 	for e, absent := range map[filewise.Engine][]string{
 		oracle.Engine{}: {"backup", "dump", "temp"}, sqlserver.Engine{}: {"dump"},
 	} {
-		refused, all := map[string]bool{}, trials(plan.Describe(e))
+		refused, all := map[string]bool{}, trials(e.Describe())
 		drawn := slices.ContainsFunc(all, func(x trial) bool { return strings.HasSuffix(x.name, "keys of the server") })
 		if drawn != (len(absent) == 1) { // SQL Server draws them, and makes backups
 			t.Errorf("%s: keys of the server: %v", e.Name(), drawn)
 		}
 		for _, x := range all {
 			o := plan.New()
-			o.Engine, o.Target = plan.Of(e.Name()), plan.Of(plan.Describe(e).Schemes[0]+"://ada@db.example/pdb1")
+			o.Engine, o.Target = plan.Of(e.Name()), plan.Of(e.Describe().Schemes[0]+"://ada@db.example/pdb1")
 			x.set(o)
 			made, err := plan.Engines{e}.Make(o)
 			if err == nil {

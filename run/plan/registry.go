@@ -25,14 +25,6 @@ func (all Engines) Lookup(name string) (filewise.Engine, error) {
 // Names returns the engines' names.
 func (all Engines) Names() []string { return filewise.Each(all, filewise.Engine.Name) }
 
-// Describe returns an engine's description of itself.
-func Describe(e filewise.Engine) filewise.Description {
-	if d, ok := e.(filewise.Describer); ok {
-		return d.Describe()
-	}
-	return filewise.Description{Kinds: []filewise.Kind{""}}
-}
-
 // Schemes returns the schemes of all URLs that stand for an external server.
 func (all Engines) Schemes() []string {
 	var out []string
@@ -54,7 +46,7 @@ func schemes(e filewise.Engine) []string {
 	if s, ok := e.(schemer); ok {
 		return s.Schemes()
 	}
-	return Describe(e).Schemes
+	return e.Describe().Schemes
 }
 
 // optionChecker checks the options of a server's URL by their names alone, and refuses those that nothing would read. It
@@ -65,7 +57,7 @@ type optionChecker interface{ CheckOptions(filewise.Address) error }
 // directory, or a server's URL. If engines share a scheme, the preferred name decides.
 func (all Engines) ParseTarget(text, preferred string) (filewise.Engine, *filewise.Address, string, error) {
 	for _, e := range all {
-		if dir, ok := strings.CutPrefix(text, e.Name()+":"); ok && Describe(e).Mode == filewise.Embedded {
+		if dir, ok := strings.CutPrefix(text, e.Name()+":"); ok && e.Describe().Mode == filewise.Embedded {
 			dir = strings.TrimPrefix(dir, "//")
 			if drive, slash := strings.CutPrefix(dir, "/"); slash && filepath.VolumeName(drive) != "" { // Windows: /D:/dir
 				dir = drive

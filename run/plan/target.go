@@ -74,7 +74,7 @@ func (all Engines) Choose(o *TargetOptions) (Chosen, error) {
 		return Chosen{}, filewise.Errorf(filewise.CodeUsage, "leave one of them out",
 			"--engine %s and --target contradict each other: its URL is one of %s", o.Engine.Value, e.Name())
 	}
-	c := Chosen{Engine: e, About: Describe(e)}
+	c := Chosen{Engine: e, About: e.Describe()}
 	c.Target = filewise.Target{Engine: e.Name(), Mode: c.About.Mode}
 	if dir != "" {
 		c.Target.Volumes = []filewise.Volume{{Name: "here", Dir: dir}}
@@ -91,7 +91,7 @@ func (all Engines) byName(name string) (Chosen, error) {
 	if err != nil {
 		return Chosen{}, err
 	}
-	c := Chosen{Engine: e, About: Describe(e)}
+	c := Chosen{Engine: e, About: e.Describe()}
 	switch c.About.Mode {
 	case filewise.External:
 		return Chosen{}, filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("give an existing server: --target %s://USER@HOST/…",

@@ -50,7 +50,7 @@ func Example(f Form, engines plan.Engines, sc workload.Scenario) (string, error)
 // choose takes the first engine that can do the scenario, and its numbers of files. Engines that are installed here
 // come first.
 func (s *sketch) choose() (err error) {
-	missing := func(e filewise.Engine) int { return min(len(plan.Describe(e).Missing), 1) }
+	missing := func(e filewise.Engine) int { return min(len(e.Describe().Missing), 1) }
 	inOrder := slices.SortedStableFunc(slices.Values(s.engines), func(a, b filewise.Engine) int { return missing(a) - missing(b) })
 	for _, e := range inOrder {
 		s.engine = e.Name()

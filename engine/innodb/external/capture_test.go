@@ -120,7 +120,7 @@ func TestSettingsOfADatabase(t *testing.T) {
 	fatal(t, err)
 	shape, err := w.Shape(deadline(t), "UPDATE Orders SET id = 5 WHERE id = 7", nil)
 	fatal(t, err)
-	settings, err := w.(filewise.Accustomed).Settings(deadline(t), nil)
+	settings, err := w.Settings(deadline(t), nil)
 	fatal(t, err)
 	if fmt.Sprint(shape.Tables) != "[orders]" || shape.Values[1].Table != "orders" || settings["lower_case_table_names"] != "1" ||
 		settings["sql_mode"] != "NO_ZERO_DATE,ALLOW_INVALID_DATES" {
@@ -137,7 +137,7 @@ func TestSettingsOfADatabase(t *testing.T) {
 		if set == "-" { // of the server, except what the table's zero dates show
 			own = nil
 		}
-		if settings, err := w.(filewise.Accustomed).Settings(deadline(t), own); err != nil ||
+		if settings, err := w.Settings(deadline(t), own); err != nil ||
 			settings["sql_mode"]+" "+settings["autocommit"] != want {
 			t.Errorf("%s: %v, %v", set, settings, err)
 		}

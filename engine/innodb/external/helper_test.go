@@ -41,7 +41,8 @@ var mariaDB, mySQL = Engine{dialect.MariaDB}, Engine{dialect.MySQL}
 // named is an engine as enginetest sees it.
 type named struct{ Engine }
 
-func (e named) Name() string { return e.Product.Name }
+func (e named) Name() string                 { return e.Product.Name }
+func (named) Describe() filewise.Description { return filewise.Description{} }
 
 // bench is a server with databases of others, an account that has the documented
 // rights, and a directory that the server can put tables into.

@@ -99,13 +99,13 @@ func testBackup(t *testing.T, b bench) {
 	server, err := b.engine.Open(deadline(t), target)
 	fatal(t, err)
 	defer func() { fatal(t, server.Close()) }()
-	for _, found := range server.(filewise.Examiner).Examine(deadline(t), filewise.Demand{}) {
+	for _, found := range server.(filewise.ExternalServer).Examine(deadline(t), filewise.Demand{}) {
 		if found.Status == filewise.StatusFailed || found.Check == "routines" || found.Check == "views" {
 			t.Errorf("%+v", found)
 		}
 	}
 	warned := func(check, detail string) bool {
-		return slices.ContainsFunc(server.(filewise.Examiner).Examine(deadline(t), filewise.Demand{}), func(f filewise.Finding) bool {
+		return slices.ContainsFunc(server.(filewise.ExternalServer).Examine(deadline(t), filewise.Demand{}), func(f filewise.Finding) bool {
 			return f.Check == check && strings.Contains(f.Detail, detail)
 		})
 	}

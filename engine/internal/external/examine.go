@@ -122,9 +122,9 @@ func (e *Examination) Room(check, place string, need, free int64, remedy string)
 func size(bytes int64) string { return humanize.IBytes(uint64(max(bytes, 0))) }
 
 // Leftovers adds what earlier runs have left, and which of it a clean-up would not remove.
-func (e *Examination) Leftovers(ctx context.Context, c filewise.Cleaner, url string) {
+func (e *Examination) Leftovers(ctx context.Context, s filewise.ExternalServer, url string) {
 	const check = "leftovers"
-	left, err := c.Leftovers(ctx)
+	left, err := s.Leftovers(ctx)
 	if err != nil {
 		e.Unseen(check, err)
 		return

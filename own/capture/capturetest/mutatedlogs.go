@@ -133,6 +133,10 @@ func (s shaped) Shape(_ context.Context, text string, constants []string) (filew
 	return of, err
 }
 
+func (shaped) Settings(context.Context, map[string]string) (map[string]string, error) {
+	return nil, nil
+}
+
 func (shaped) Table(_ context.Context, name string, _ func(string) bool) (filewise.TableFacts, error) {
 	t := filewise.TableFacts{Name: name, Table: name, Rows: 1000, Key: "id"}
 	for _, c := range []string{"id", "b"} {

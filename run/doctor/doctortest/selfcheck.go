@@ -48,7 +48,7 @@ func SelfCheckFindings(t *testing.T, e filewise.Engine, target filewise.Target) 
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	o := plan.New()
-	o.Engine, o.Target = plan.Of(e.Name()), plan.Of(plan.Describe(e).Schemes[0]+"://ada@localhost/")
+	o.Engine, o.Target = plan.Of(e.Name()), plan.Of(e.Describe().Schemes[0]+"://ada@localhost/")
 	err := doctor.SelfCheck(ctx, doctor.Patient{
 		Engine: e, Plan: experiment.Plan{Target: target}, Options: o,
 		Login: func(context.Context) (filewise.Address, error) { return *target.Address, nil },
