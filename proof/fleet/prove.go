@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -12,16 +11,15 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"filewise/fleet"
 	"filewise/lab/experiment"
 	"filewise/results/archive"
 	"filewise/results/store"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 	enums "go.temporal.io/api/enums/v1"
 	"google.golang.org/protobuf/proto"
 )
@@ -108,14 +106,20 @@ func (g *ground) actions(ctx context.Context) error {
 		return err
 	}
 	defer answer.Body.Close()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	metrics, err := parser.TextToMetricFamilies(answer.Body)
+	if err != nil {
+		return err
+	}
 	total, types := 0.0, map[string]float64{}
-	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
-		if found := action.FindStringSubmatch(lines.Text()); found != nil && strings.Contains(found[1], `namespace="measuring"`) {
-			n, err := strconv.ParseFloat(found[3], 64)
-			if err != nil {
-				return err
-			}
-			total, types[found[2]] = total+n, types[found[2]]+n
+	for _, m := range append(metrics["action"].GetMetric(), metrics["action_total"].GetMetric()...) {
+		labels := map[string]string{}
+		for _, l := range m.GetLabel() {
+			labels[l.GetName()] = l.GetValue()
+		}
+		if labels["namespace"] == "measuring" {
+			total += m.GetCounter().GetValue()
+			types[labels["action_type"]] += m.GetCounter().GetValue()
 		}
 	}
 	fmt.Printf("%.0f actions in %v of measuring, %.2f a second: %v\n", total, measuring.Round(time.Second), total/measuring.Seconds(), types)
@@ -124,8 +128,6 @@ func (g *ground) actions(ctx context.Context) error {
 	}
 	return nil
 }
-
-var action = regexp.MustCompile(`^action(?:_total)?(\{.*action_type="([^"]+)".*\}) ([0-9.e+]+)$`)
 
 // figures prints the length of an order's history, and proves that no part of the study or the results can be read in
 // it.
