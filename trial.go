@@ -26,7 +26,7 @@ const (
 // Trial is one measured run of the workload on one layout, which is one sample.
 type Trial struct {
 	Cell     Cell          `json:"cell"`
-	Instance string        `json:"instance,omitempty"` // empty means built again for this trial
+	Build    string        `json:"instance,omitempty"` // empty means built again for this trial
 	State    State         `json:"state"`
 	Reason   string        `json:"reason,omitempty"` // why it failed
 	Remedy   string        `json:"-"`                // what to do about it, shown right after the trial

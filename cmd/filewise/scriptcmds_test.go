@@ -261,16 +261,16 @@ func buildsCmd(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	names := make(map[string]map[string]bool)
 	for i, t := range trials {
-		if t.Instance == "" || !slices.ContainsFunc(t.Stages, func(s filewise.Stage) bool {
+		if t.Build == "" || !slices.ContainsFunc(t.Stages, func(s filewise.Stage) bool {
 			return s.Name == filewise.StageReset &&
 				s.Took > 0
 		}) {
-			ts.Fatalf("trial %d on build %q was not reset: %v", i+1, t.Instance, t.Stages)
+			ts.Fatalf("trial %d on build %q was not reset: %v", i+1, t.Build, t.Stages)
 		}
 		if names[t.Cell.Layout] == nil {
 			names[t.Cell.Layout] = make(map[string]bool)
 		}
-		names[t.Cell.Layout][t.Instance] = true
+		names[t.Cell.Layout][t.Build] = true
 	}
 	for layout, of := range names {
 		if strconv.Itoa(len(of)) != args[1] {

@@ -62,8 +62,8 @@ func trialLine(t filewise.Trial) string {
 		return fmt.Sprintf("%s  %-10s failed: %s", where, t.Cell.Layout, t.Reason)
 	}
 	out := fmt.Sprintf("%s  %-10s", where, t.Cell.Layout)
-	if t.Instance != "" {
-		out = fmt.Sprintf("%s  %-10s", where, t.Instance)
+	if t.Build != "" {
+		out = fmt.Sprintf("%s  %-10s", where, t.Build)
 	}
 	for i, m := range t.Measures {
 		if i > 0 {

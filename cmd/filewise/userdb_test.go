@@ -76,7 +76,7 @@ func TestOwnDatabase(t *testing.T) {
 			_, _, plan, trials := p.newest()
 			for _, layout := range []string{"1 file", "4 files", ownLayout} {
 				if !slices.ContainsFunc(trials, func(t filewise.Trial) bool {
-					return t.State == filewise.Done && strings.HasPrefix(t.Instance, layout+" #")
+					return t.State == filewise.Done && strings.HasPrefix(t.Build, layout+" #")
 				}) {
 					t.Errorf("%d layouts, %d trials, and none of %s", len(plan.Layouts), len(trials), layout)
 				}

@@ -257,7 +257,7 @@ func TestBackupsApart(t *testing.T) {
 
 // TestInstancesSideBySide: builds of one layout stand next to each other, and the
 // name of one that is gone is given again.
-func TestInstancesSideBySide(t *testing.T) {
+func TestBuildsSideBySide(t *testing.T) {
 	dir := t.TempDir()
 	s, err := New().Open(t.Context(), filewise.Target{Engine: "sqlite", Mode: filewise.Embedded, Durability: filewise.DurabilityNormal,
 		Volumes: []filewise.Volume{{Name: "a", Dir: dir}}})

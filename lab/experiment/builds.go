@@ -32,8 +32,8 @@ const buildSeparator = " #"
 func lastSerial(done []filewise.Trial) int {
 	last := 0
 	for _, t := range done {
-		if i := strings.LastIndex(t.Instance, buildSeparator); i >= 0 {
-			if n, err := strconv.Atoi(t.Instance[i+len(buildSeparator):]); err == nil {
+		if i := strings.LastIndex(t.Build, buildSeparator); i >= 0 {
+			if n, err := strconv.Atoi(t.Build[i+len(buildSeparator):]); err == nil {
 				last = max(last, n)
 			}
 		}
@@ -49,7 +49,7 @@ func (l *life) acquired(ctx context.Context) error {
 			return errors.Join(err, l.release(ctx, err))
 		}
 	}
-	l.db, l.trial.Instance = l.build.db, l.build.name
+	l.db, l.trial.Build = l.build.db, l.build.name
 	l.ledgers[0] = l.build.loaded
 	if l.build.name == "" || l.program.ReadOnly && !l.build.resting {
 		return nil

@@ -553,30 +553,30 @@ func TestLoadedBuildsTakeTurnsAndAreReset(t *testing.T) {
 		t.Errorf("recommended %q, %+v", got, d)
 	}
 	if n := w.engine.Builds(); n != 6 {
-		t.Errorf("%d builds for 2 layouts with 3 instances", n)
+		t.Errorf("%d builds for 2 layouts with 3 builds each", n)
 	}
 	if n := w.engine.Undropped(); n != 0 {
 		t.Errorf("%d builds are still there", n)
 	}
-	instances := make(map[string]map[string]int)
+	builds := make(map[string]map[string]int)
 	for _, tr := range trials {
 		if tr.State != filewise.Done {
 			t.Fatalf("%+v failed: %s", tr.Cell, tr.Reason)
 		}
 		if !tr.Cell.Pilot {
-			if instances[tr.Cell.Layout] == nil {
-				instances[tr.Cell.Layout] = make(map[string]int)
+			if builds[tr.Cell.Layout] == nil {
+				builds[tr.Cell.Layout] = make(map[string]int)
 			}
-			instances[tr.Cell.Layout][tr.Instance]++
+			builds[tr.Cell.Layout][tr.Build]++
 		}
 	}
-	for layout, used := range instances {
+	for layout, used := range builds {
 		if len(used) != 3 {
-			t.Errorf("%s ran on %v, want three instances in turn", layout, used)
+			t.Errorf("%s ran on %v, want three builds in turn", layout, used)
 		}
 		for name := range used {
 			if !strings.HasPrefix(name, layout) {
-				t.Errorf("instance %q of %s is not unique over the layouts", name, layout)
+				t.Errorf("build %q of %s is not unique over the layouts", name, layout)
 			}
 		}
 	}
@@ -593,8 +593,8 @@ func TestCopiedBuildsAreLoadedOnce(t *testing.T) {
 			trials, _ := w.run(t)
 			for _, tr := range trials {
 				made := slices.ContainsFunc(tr.Stages, func(s filewise.Stage) bool { return s.Name == filewise.StageCreate })
-				if tr.State != filewise.Done || tr.Instance != "" || made != tr.Cell.Pilot {
-					t.Errorf("%+v, %s %s, on %q: loaded %v", tr.Cell, tr.State, tr.Reason, tr.Instance, made)
+				if tr.State != filewise.Done || tr.Build != "" || made != tr.Cell.Pilot {
+					t.Errorf("%+v, %s %s, on %q: loaded %v", tr.Cell, tr.State, tr.Reason, tr.Build, made)
 				}
 			}
 			if n := w.engine.Builds(); n != len(trials) || w.engine.Undropped() != 0 {
@@ -622,10 +622,10 @@ func TestCopiesOfARestoredBuild(t *testing.T) {
 		trials, _ := w.run(t)
 		names := map[string]int{}
 		for _, tr := range trials {
-			if tr.State != filewise.Done || !strings.HasPrefix(tr.Instance, tr.Cell.Layout+" #") {
-				t.Fatalf("%+v, %s %s, on %q", tr.Cell, tr.State, tr.Reason, tr.Instance)
+			if tr.State != filewise.Done || !strings.HasPrefix(tr.Build, tr.Cell.Layout+" #") {
+				t.Fatalf("%+v, %s %s, on %q", tr.Cell, tr.State, tr.Reason, tr.Build)
 			}
-			names[tr.Instance]++
+			names[tr.Build]++
 		}
 		copies := 0
 		for name := range names {
@@ -654,11 +654,11 @@ func TestResumedRunNamesItsOwnBuildsDifferently(t *testing.T) {
 	resumed, _ := again.run(t, trials[:5]...)
 	before := make(map[string]bool)
 	for _, tr := range trials[:5] {
-		before[tr.Instance] = true
+		before[tr.Build] = true
 	}
 	for _, tr := range resumed[5:] {
-		if before[tr.Instance] {
-			t.Errorf("%+v ran on %q, a build that is gone", tr.Cell, tr.Instance)
+		if before[tr.Build] {
+			t.Errorf("%+v ran on %q, a build that is gone", tr.Cell, tr.Build)
 		}
 	}
 }
@@ -677,7 +677,7 @@ func TestFailureOnALoadedBuildDropsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(strings.Join(j.Sentences(), " "), "single build") {
-		t.Errorf("one instance of a layout, and no word of it: %q", j.Sentences())
+		t.Errorf("one build of a layout, and no word of it: %q", j.Sentences())
 	}
 }
 

@@ -172,12 +172,12 @@ func TestDefaultBudgetWaitsForTheInterval(t *testing.T) {
 func TestLoadedBuildsAreCountedOnce(t *testing.T) {
 	w := newSessions(t, []int{1, 4}, fake.Config{})
 	w.plan.Sessions, w.plan.Rounds, w.plan.MaxBlocks, w.plan.Budget, w.plan.WarmUp = true, 0, 20, 3*time.Minute, 0
-	of := func(instance string, instances int) experiment.Schedule {
-		w.plan.Builds = instances
+	of := func(build string, builds int) experiment.Schedule {
+		w.plan.Builds = builds
 		var trials []filewise.Trial
 		for _, l := range w.plan.Layouts {
 			trials = append(trials, filewise.Trial{Cell: filewise.Cell{Pilot: true, Layout: l.Name, Attempt: 1}, State: filewise.Done,
-				Instance: instance, Elapsed: 22 * time.Second,
+				Build: build, Elapsed: 22 * time.Second,
 				Measures: []filewise.Measure{{Family: "inserts", Unit: "rows", Window: [2]time.Duration{0, time.Second}, Work: 1, Bytes: 1}},
 				Stages:   []filewise.Stage{{Name: filewise.StageLoad, Took: 20 * time.Second}, {Name: filewise.StageMeasure, Took: time.Second}}})
 		}

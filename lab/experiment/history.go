@@ -324,7 +324,7 @@ func (h history) row(b int, family string) []verdict.Cell {
 			x, ok = h.plan.overall(*t)
 		}
 		probe, _ := t.Throughput(FamilyCalibration) // 0 if no calibration was measured
-		row[i] = verdict.Cell{Throughput: x, Instance: t.Instance, Calibration: probe, Order: h.orderOf(t), OK: ok,
+		row[i] = verdict.Cell{Throughput: x, Build: t.Build, Calibration: probe, Order: h.orderOf(t), OK: ok,
 			Turns: turns[l.Name]}
 	}
 	return row

@@ -71,8 +71,8 @@ func TestLoadedAnewWithoutReset(t *testing.T) {
 		}
 		want := []string{filewise.StageBuild, filewise.StageLoad, filewise.StageExtend, filewise.StageSettle}
 		said := slices.ContainsFunc(tr.Warnings, func(w filewise.Warning) bool { return w.Code == "loaded-anew" })
-		if tr.State != filewise.Done || tr.Instance != "" || !said || len(names) < 4 || !slices.Equal(names[:4], want) {
-			t.Errorf("%+v: %s %q on instance %q, said %v, stages %v", tr.Cell, tr.State, tr.Reason, tr.Instance, said, names)
+		if tr.State != filewise.Done || tr.Build != "" || !said || len(names) < 4 || !slices.Equal(names[:4], want) {
+			t.Errorf("%+v: %s %q on build %q, said %v, stages %v", tr.Cell, tr.State, tr.Reason, tr.Build, said, names)
 		}
 	}
 	if n := w.engine.Undropped(); n != 0 {

@@ -83,14 +83,14 @@ func TestPhasesAreJudgedByFamily(t *testing.T) {
 		t.Errorf("checked after phases %v; the engine itself verifies a restore", (*checked)[:6])
 	}
 	if w.engine.Builds() != 4 || w.engine.Undropped() != 0 {
-		t.Errorf("%d builds of 2 layouts with 2 instances, %d left: read-only builds are used again", w.engine.Builds(), w.engine.Undropped())
+		t.Errorf("%d builds of 2 layouts with 2 builds each, %d left: read-only builds are used again", w.engine.Builds(), w.engine.Undropped())
 	}
 	for _, m := range trials[len(trials)-1].Measures[2:] {
 		if took := m.Window[1]; took > 300*time.Millisecond {
 			t.Errorf("%s took %v: what is beside the statement is counted", m.Family, took)
 		}
 	}
-	if last := trials[len(trials)-1]; last.Instance == "" || len(last.Measures) != 4 || len(last.Final) < 2 {
+	if last := trials[len(trials)-1]; last.Build == "" || len(last.Measures) != 4 || len(last.Final) < 2 {
 		t.Errorf("%+v", last)
 	}
 }

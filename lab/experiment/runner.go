@@ -62,7 +62,7 @@ type Runner struct {
 
 	rehearsal rehearsal
 	locks     *locks                     // of this run, for steps of a session that run concurrently
-	builds    map[string]*build          // builds that stay between trials, by layout and instance
+	builds    map[string]*build          // builds that stay between trials, by layout and name
 	serial    int                        // serial number of the newest build
 	leftovers int                        // databases in a row that could not be dropped
 	loaded    map[string]filewise.Ledger // operation counts of builds that are copied, by layout

@@ -137,7 +137,7 @@ func onceOnly(t filewise.Trial) time.Duration {
 		}
 		loaded = loaded || s.Name == filewise.StageLoad
 	}
-	if !loaded || t.Instance == "" { // a build without a name is loaded again for every trial
+	if !loaded || t.Build == "" { // a build without a name is loaded again for every trial
 		return first
 	}
 	return d + first
@@ -145,11 +145,11 @@ func onceOnly(t filewise.Trial) time.Duration {
 
 // furtherBuilds returns how long it takes to load the builds that trials take turns on: that many per layout, without
 // the pilots' builds.
-func (h history) furtherBuilds(instances int) time.Duration {
+func (h history) furtherBuilds(builds int) time.Duration {
 	var once time.Duration
 	pilots := 0
 	for _, l := range h.plan.Layouts {
-		if t := h.tries[cellKey{0, l.Name}].done; t != nil && t.Instance != "" {
+		if t := h.tries[cellKey{0, l.Name}].done; t != nil && t.Build != "" {
 			if h.plan.CopiedBuilds { // copying the files, with stop and start, takes as long as the snapshot took
 				once += stageTime(*t, filewise.StageLoad)
 			} else {
@@ -161,7 +161,7 @@ func (h history) furtherBuilds(instances int) time.Duration {
 	if pilots == 0 {
 		return 0
 	}
-	return once / time.Duration(pilots) * time.Duration(h.inQuestion()*max(instances-1, 0))
+	return once / time.Duration(pilots) * time.Duration(h.inQuestion()*max(builds-1, 0))
 }
 
 // pilotTime returns the wall time of all pilots, including failed ones.

@@ -227,12 +227,12 @@ func TestSessionsOfLoadedBuilds(t *testing.T) {
 	w := newSessions(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 8, Throughput: byFiles(map[int]float64{1: 1000, 4: 1300})})
 	w.plan.Preload, w.plan.Builds, w.plan.MaxBlocks = 1<<20, 2, 6
 	trials, _ := w.run(t)
-	instances := make(map[string]bool)
+	builds := make(map[string]bool)
 	for _, tr := range trials {
-		instances[tr.Instance] = true
+		builds[tr.Build] = true
 	}
-	if len(instances) != 4 || w.engine.Builds() != 4 || w.engine.Undropped() != 0 {
-		t.Errorf("instances %v, %d builds, %d left; want 2 of each layout and none left", instances, w.engine.Builds(), w.engine.Undropped())
+	if len(builds) != 4 || w.engine.Builds() != 4 || w.engine.Undropped() != 0 {
+		t.Errorf("used %v, %d builds, %d left; want 2 of each layout and none left", builds, w.engine.Builds(), w.engine.Undropped())
 	}
 	if got := w.recommended(t, trials); got != "4 files" {
 		t.Errorf("recommended %q", got)

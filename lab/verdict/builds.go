@@ -20,7 +20,7 @@ func original(build string) string {
 	return copyNumber.ReplaceAllString(build, "")
 }
 
-// builds holds which build (instance, a physical placement) each trial ran on. A build is reused if several trials of
+// builds holds which build (a physical placement) each trial ran on. A build is reused if several trials of
 // an arm ran on it. If an arm is rebuilt for every trial, differences between builds are part of the noise and need no
 // correction.
 type builds struct {
@@ -47,8 +47,8 @@ func newBuilds(t Table, g grid) builds {
 			if !g.mask[b][j] {
 				continue
 			}
-			name := original(t[b][j].Instance)
-			v.copies = v.copies || name != t[b][j].Instance
+			name := original(t[b][j].Build)
+			v.copies = v.copies || name != t[b][j].Build
 			id, known := ids[name]
 			if !known || name == "" { // a build without a name differs from all others
 				id = v.total

@@ -23,7 +23,7 @@ func FuzzJudge(f *testing.F) {
 			for range arms {
 				cell := Cell{Throughput: math.Exp(noise * random.NormFloat64()), OK: random.Float64() >= missing}
 				if mode&1 == 1 {
-					cell.Instance = fmt.Sprint(random.IntN(4))
+					cell.Build = fmt.Sprint(random.IntN(4))
 				}
 				if mode&4 == 4 {
 					cell.Calibration = math.Exp(noise * random.NormFloat64())
@@ -59,12 +59,12 @@ func BenchmarkJudge(b *testing.B) {
 	}
 }
 
-func BenchmarkJudgeInstances(b *testing.B) {
+func BenchmarkJudgeBuilds(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 1))
 	table := worldTable(random, 20, make([]float64, 5), 0.03)
 	for i, row := range table {
 		for j := range row {
-			row[j].Instance = fmt.Sprintf("%d/%d", j, i%3)
+			row[j].Build = fmt.Sprintf("%d/%d", j, i%3)
 		}
 	}
 	for b.Loop() {

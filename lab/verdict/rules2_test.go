@@ -159,7 +159,7 @@ func TestBuildsOfOneArm(t *testing.T) {
 			if j == 4 {
 				y += []float64{0.07, 0.05, 0.01}[b%3]
 			}
-			row = append(row, Cell{Throughput: math.Exp(y), OK: true, Instance: build})
+			row = append(row, Cell{Throughput: math.Exp(y), OK: true, Build: build})
 		}
 		table = append(table, row)
 	}
@@ -172,7 +172,7 @@ func TestBuildsOfOneArm(t *testing.T) {
 	}
 	for b := range table {
 		for j := range table[b] {
-			table[b][j].Instance = ""
+			table[b][j].Build = ""
 		}
 	}
 	look, _ = must(Judge(cfg, armsOf(5), table)).Last()

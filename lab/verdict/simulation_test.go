@@ -38,7 +38,7 @@ func (w world) table(random *rand.Rand) Table {
 			if w.builds > 0 {
 				i := (b + j) % w.builds
 				y += effect[i][j]
-				t[b][j].Instance = fmt.Sprintf("%d/%d", j, i)
+				t[b][j].Build = fmt.Sprintf("%d/%d", j, i)
 			}
 			if w.probe > 0 {
 				t[b][j].Calibration = math.Exp(drift + w.probe*random.NormFloat64())
@@ -85,7 +85,7 @@ func claims(t *testing.T, w world, sims int, seed uint64, change func(Table)) fl
 func forgetBuilds(t Table) {
 	for _, row := range t {
 		for j := range row {
-			row[j].Instance = ""
+			row[j].Build = ""
 		}
 	}
 }
@@ -107,7 +107,7 @@ func TestFalseAlarms(t *testing.T) {
 }
 
 // TestInstances: if builds are reused, ignoring that they differ breaks the 5 %, and estimating it holds them.
-func TestInstances(t *testing.T) {
+func TestBuilds(t *testing.T) {
 	for _, w := range []world{
 		{arms: 4, blocks: 12, noise: 0.02, builds: 3, between: 0.03},
 		{arms: 2, blocks: 12, noise: 0.02, builds: 2, between: 0.03},
@@ -122,7 +122,7 @@ func TestInstances(t *testing.T) {
 }
 
 // TestInstanceSD: the variance between builds is found without bias.
-func TestInstanceSD(t *testing.T) {
+func TestBuildSD(t *testing.T) {
 	var variance, n float64
 	w := world{arms: 5, blocks: 12, noise: 0.02, builds: 4, between: 0.03}
 	for seed := range uint64(60) {

@@ -13,10 +13,10 @@ type Arm struct {
 type Cell struct {
 	// Throughput is work per time, in any unit that is the same for all cells.
 	Throughput float64 `json:"throughput"`
-	// Instance names the build that the trial ran on. If empty, the build was for this trial only. If several blocks have
+	// Build names the build that the trial ran on. If empty, the build was for this trial only. If several blocks have
 	// the same name, they reused a build. If two arms have the same name, both ran on that build, and its peculiarities
 	// cancel; so names must be unique over arms. Copies (CopyOf) count as the build that they were copied from.
-	Instance string `json:"instance,omitempty"`
+	Build string `json:"instance,omitempty"`
 	// Calibration is the result of a short fixed probe just before the trial, in any unit of speed that is the same for
 	// all cells. 0 means not measured. If every trial has a calibration, throughput is adjusted for it.
 	Calibration float64 `json:"calibration,omitempty"`

@@ -50,12 +50,12 @@ func nullTable(w kind, k, rules, blocks int, seed, number uint64) verdict.Table 
 			cell := verdict.Cell{OK: true, Order: trial}
 			if w.name == twoStateBuilds {
 				i := (b + j) % len(build)
-				cell.Instance = fmt.Sprint(j, "/", i)
+				cell.Build = fmt.Sprint(j, "/", i)
 				y += states[j*len(build)+i]
 			}
 			if w.name == builtKind {
 				i := (b + j) % len(build)
-				cell.Instance = fmt.Sprint(j, "/", i)
+				cell.Build = fmt.Sprint(j, "/", i)
 				if j == k-1 {
 					y += build[i]
 				}

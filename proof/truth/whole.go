@@ -51,7 +51,7 @@ func whole(ctx context.Context, w world, seed, number uint64) (experiment.Judgem
 			return experiment.Judgement{}, fmt.Errorf("world %q, experiment %d: a trial failed: %s", w.name, number, trials[i].Reason)
 		}
 		if w.forget {
-			trials[i].Instance = ""
+			trials[i].Build = ""
 		}
 	}
 	return plan.Judge(trials)

@@ -104,7 +104,7 @@ func (v view) checkWords() []string {
 func (v view) trialWords() string {
 	built := "rebuilt the layout"
 	for _, t := range v.Trials {
-		if t.Instance != "" {
+		if t.Build != "" {
 			built = "started from a loaded build of the layout"
 			break
 		}

@@ -41,7 +41,7 @@ func insertTrial(ctx context.Context, conn *sql.Conn, run int64, t filewise.Tria
 
 func trialColumns(run int64, t filewise.Trial) ([]any, error) {
 	c := t.Cell
-	args := []any{run, c.Pilot, c.Block, c.Position, c.Layout, c.Attempt, t.Instance,
+	args := []any{run, c.Pilot, c.Block, c.Position, c.Layout, c.Attempt, t.Build,
 		string(t.State), t.Reason, timeText(t.Started), int64(t.Elapsed)}
 	for _, j := range []struct {
 		name string

@@ -32,7 +32,7 @@ type TrialRow struct {
 	Tail       *float64  `parquet:"tail_s,optional"`
 	Sync       *float64  `parquet:"sync_s,optional"`
 	Elapsed    float64   `parquet:"elapsed_s"`
-	Instance   string    `parquet:"instance,dict"`
+	Build      string    `parquet:"instance,dict"`
 	Started    time.Time `parquet:"started,timestamp(microsecond)"`
 	Operations *int64    `parquet:"operations,optional"`
 	P50        *float64  `parquet:"p50_s,optional"`
@@ -73,7 +73,7 @@ func trialRows(run Run, trials []filewise.Trial, add func(TrialRow) error) error
 	for _, t := range trials {
 		row := TrialRow{Run: run.ID, Block: int32(t.Cell.Block), Position: int32(t.Cell.Position), Layout: t.Cell.Layout,
 			Attempt: int32(t.Cell.Attempt), Pilot: t.Cell.Pilot, State: string(t.State), Reason: t.Reason,
-			Elapsed: t.Elapsed.Seconds(), Instance: t.Instance, Started: t.Started.UTC()}
+			Elapsed: t.Elapsed.Seconds(), Build: t.Build, Started: t.Started.UTC()}
 		if len(t.Measures) == 0 {
 			row.JudgedBy = judgedBy(samples, run.Plan, t, "")
 			if err := add(row); err != nil {

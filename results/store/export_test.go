@@ -119,7 +119,7 @@ func keys(v any) (all []string) {
 
 func TestExportCSV(t *testing.T) {
 	odd := sampleTrial(1)
-	odd.Cell.Layout, odd.Reason, odd.Instance = "8 files, \"new\"", "line\nbreak", ""
+	odd.Cell.Layout, odd.Reason, odd.Build = "8 files, \"new\"", "line\nbreak", ""
 	odd.Measures = odd.Measures[:1]
 	odd.Measures[0].Window = [2]time.Duration{time.Second, 3 * time.Second}
 	odd.Measures[0].Work = 1e21

@@ -82,8 +82,8 @@ func sampleTrial(block int) filewise.Trial {
 	}
 	slices[0], slices[1], slices[2] = 0, -1, mostCount
 	return filewise.Trial{
-		Cell:     filewise.Cell{Block: block, Position: 1, Layout: "8 files", Attempt: 2},
-		Instance: "i1", State: filewise.Done, Reason: "“why”",
+		Cell:  filewise.Cell{Block: block, Position: 1, Layout: "8 files", Attempt: 2},
+		Build: "i1", State: filewise.Done, Reason: "“why”",
 		Started: time.Date(2026, 3, 1, 14, 5, 9, 123456789, time.FixedZone("", 3*3600)),
 		Elapsed: 1234567890123,
 		Measures: []filewise.Measure{{

@@ -52,7 +52,7 @@ func readTrials(ctx context.Context, conn *sql.Conn, run int64) (map[int64]int, 
 		var id int64
 		var started, stages, files, final, warnings string
 		c := &t.Cell
-		if err := rows.Scan(&id, &c.Pilot, &c.Block, &c.Position, &c.Layout, &c.Attempt, &t.Instance, &t.State, &t.Reason,
+		if err := rows.Scan(&id, &c.Pilot, &c.Block, &c.Position, &c.Layout, &c.Attempt, &t.Build, &t.State, &t.Reason,
 			&started, &t.Elapsed, &stages, &files, &final, &warnings); err != nil {
 			return nil, nil, err
 		}

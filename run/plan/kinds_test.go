@@ -131,7 +131,7 @@ func TestPublishedNumbersStay(t *testing.T) {
 func TestPublishedInsertsKeepNoBuilds(t *testing.T) {
 	p := made(t, "sqlite", func(o *plan.Options) { o.AsPublished = plan.Of(true) })
 	if p.Builds != 0 || p.Preload != 0 {
-		t.Errorf("%d instances loaded with %d bytes", p.Builds, p.Preload)
+		t.Errorf("%d builds loaded with %d bytes", p.Builds, p.Preload)
 	}
 }
 

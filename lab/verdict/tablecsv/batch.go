@@ -59,9 +59,9 @@ func together(rows verdict.Table) []verdict.Cell {
 				continue
 			}
 			if n == 0 {
-				out[j].Instance = c.Instance
-			} else if out[j].Instance != c.Instance {
-				out[j].Instance = ""
+				out[j].Build = c.Build
+			} else if out[j].Build != c.Build {
+				out[j].Build = ""
 			}
 			work, n = work+math.Log(c.Throughput), n+1
 			if c.Calibration > 0 {

@@ -77,8 +77,8 @@ func alike(products [][]float64, order []int, lags int) (sum float64) {
 // residuals returns the logarithms of complete blocks, without the means of blocks and of builds of layouts.
 func residuals(t verdict.Table) [][]float64 {
 	type build struct {
-		layout   int
-		instance string
+		layout int
+		build  string
 	}
 	var rest [][]float64
 	var builds [][]build
@@ -87,7 +87,7 @@ func residuals(t verdict.Table) [][]float64 {
 		complete := len(row) > 1
 		for j, c := range row {
 			complete = complete && c.OK
-			logs[j], of[j] = math.Log(c.Throughput), build{j, c.Instance}
+			logs[j], of[j] = math.Log(c.Throughput), build{j, c.Build}
 			mean += logs[j] / float64(len(row))
 		}
 		if !complete {

@@ -123,13 +123,13 @@ func measureSeries(t *testing.T, r *rand.Rand) {
 // Batches are geometric means of the trials that there are.
 func TestBatch(t *testing.T) {
 	cell := func(x float64, build string) verdict.Cell {
-		return verdict.Cell{Throughput: x, OK: x > 0, Instance: build}
+		return verdict.Cell{Throughput: x, OK: x > 0, Build: build}
 	}
 	in := Input{Blocks: []string{"1", "2", "3"}, Table: verdict.Table{{cell(2, "x"), cell(0, "")}, {cell(8, "x"), cell(5, "a")},
 		{cell(3, ""), cell(0, "")}}}
 	in.batch(2)
 	got := in.Table
-	if len(got) != 2 || math.Abs(got[0][0].Throughput-4) > 1e-9 || got[0][0].Instance != "x" || math.Abs(got[0][1].Throughput-5) > 1e-9 ||
+	if len(got) != 2 || math.Abs(got[0][0].Throughput-4) > 1e-9 || got[0][0].Build != "x" || math.Abs(got[0][1].Throughput-5) > 1e-9 ||
 		got[1][1].OK || in.Blocks[0] != "1–2" {
 		t.Errorf("%+v", in)
 	}

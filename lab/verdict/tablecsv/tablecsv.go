@@ -239,7 +239,7 @@ func (p *parser) cell(fields []string) (c cell, err error) {
 	if c.p99, err = p.p99(fields); err != nil {
 		return c, err
 	}
-	c.Instance = p.at.field(fields, p.at.instance)
+	c.Build = p.at.field(fields, p.at.build)
 	c.Order, err = p.whole(fields, p.at.order, "order")
 	return c, err
 }

@@ -54,7 +54,7 @@ func TestMissingAndFurtherColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := in.Table[0][0]; got != (verdict.Cell{Throughput: 100, Instance: "a #1", Calibration: 9.5, OK: true}) {
+	if got := in.Table[0][0]; got != (verdict.Cell{Throughput: 100, Build: "a #1", Calibration: 9.5, OK: true}) {
 		t.Errorf("first cell %+v", got)
 	}
 	if in.Table[1][0].OK || !in.Table[1][1].OK || in.Table[0][1].Throughput != 88 {

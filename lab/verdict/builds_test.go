@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// named gives each cell the instance that name returns.
+// named gives each cell the build that name returns.
 func named(t Table, name func(b, j int) string) Table {
 	for b := range t {
 		for j := range t[b] {
-			t[b][j].Instance = name(b, j)
+			t[b][j].Build = name(b, j)
 		}
 	}
 	return t
@@ -29,8 +29,8 @@ func quiet(blocks, arms int) Table {
 
 func TestWeights(t *testing.T) {
 	for name, c := range map[string]struct {
-		instance func(b, j int) string
-		want     float64
+		build func(b, j int) string
+		want  float64
 	}{
 		"built anew":            {func(b, j int) string { return "" }, 0},
 		"built anew, named":     {func(b, j int) string { return fmt.Sprint(b, j) }, 0},
@@ -40,14 +40,14 @@ func TestWeights(t *testing.T) {
 		"two against fresh":     {func(b, j int) string { return strings.Repeat(fmt.Sprint(b%2), j) }, 0.5},
 		"unequal: 4 and 2 of 6": {func(b, j int) string { return strings.Repeat(fmt.Sprint(b/4), j) }, 20.0 / 36},
 	} {
-		v := buildsOf(named(quiet(6, 2), c.instance))
+		v := buildsOf(named(quiet(6, 2), c.build))
 		if got := v.weight(0, 1); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 }
 
-func TestOneInstance(t *testing.T) {
+func TestOneBuild(t *testing.T) {
 	table := named(quiet(5, 3), func(b, j int) string { return fmt.Sprint(j) })
 	r := must(Judge(DefaultConfig(), armsOf(3), table))
 	if !hasWarning(r, WarnOneBuild) {
@@ -58,7 +58,7 @@ func TestOneInstance(t *testing.T) {
 	}
 	look, _ := r.Last()
 	if e := look.Estimates[1]; e.Builds != 1 || !math.IsNaN(e.BuildSD) {
-		t.Errorf("%d instances, sd %v", e.Builds, e.BuildSD)
+		t.Errorf("%d builds, sd %v", e.Builds, e.BuildSD)
 	}
 }
 
