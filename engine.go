@@ -46,15 +46,15 @@ func Offering(absent map[Capability]error) map[Capability]error {
 type Engine interface {
 	Name() string
 	Describe() Description
-	// Script lists what Build and the program would execute and create for a layout, without executing anything. If the
+	// Statements lists what Build and the program would execute and create for a layout, without executing anything. If the
 	// engine cannot do the layout or workload, the error wraps ErrUnsupported.
-	Script(Target, Layout, Program) (Script, error)
+	Statements(Target, Layout, Program) (Statements, error)
 	// Open opens the target, and Server.Close ends whatever Open has started. Opening an external server only reads.
 	Open(context.Context, Target) (Server, error)
 }
 
-// Script lists what one trial on a layout would create and execute.
-type Script struct {
+// Statements lists what one trial on a layout would create and execute.
+type Statements struct {
 	Files []File `json:"files"`
 	Steps []Step `json:"steps"`
 	// Space holds the bytes needed on each volume, by volume name.
@@ -65,7 +65,7 @@ type Script struct {
 	Facts []Fact `json:"facts,omitempty"`
 }
 
-// Step is one statement of a script.
+// Step is one statement of a build or its work.
 type Step struct {
 	Stage string `json:"stage"`
 	On    string `json:"on"` // where it is executed: a file, a server

@@ -18,9 +18,9 @@ type Environment struct {
 	Engine   filewise.Engine
 	Plan     experiment.Plan
 	Workload filewise.Workload
-	Scripts  []filewise.Script // a trial's statements and files, for each layout
-	Server   filewise.Server   // nil before it is opened
-	Target   filewise.Target   // after opening: with scratch directories, or with the address's secrets
+	Scripts  []filewise.Statements // a trial's statements and files, for each layout
+	Server   filewise.Server       // nil before it is opened
+	Target   filewise.Target       // after opening: with scratch directories, or with the address's secrets
 
 	findings []filewise.Finding // of an external server
 	limits   []storage.Limit    // of the volumes, as far as known

@@ -39,7 +39,7 @@ func (m *measurement) begin(ctx context.Context, run store.Run) (store.Run, erro
 }
 
 // scriptFacts returns the facts of all layouts. Each fact appears once.
-func scriptFacts(scripts []filewise.Script) []filewise.Fact {
+func scriptFacts(scripts []filewise.Statements) []filewise.Fact {
 	var out []filewise.Fact
 	for _, s := range scripts {
 		for _, f := range s.Facts {

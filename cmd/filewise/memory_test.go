@@ -48,18 +48,18 @@ func (memory) Describe() filewise.Description {
 		Rights:        []string{"GRANT EVERYTHING TO filewise"}, Unproven: "never run against the product", Licence: "publishing needs consent"}
 }
 
-func (memory) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+func (memory) Statements(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
 	switch {
 	case !p.Appends():
-		return filewise.Script{}, fmt.Errorf("workload %s keeps no counts: %w", p.Workload, filewise.ErrUnsupported)
+		return filewise.Statements{}, fmt.Errorf("workload %s keeps no counts: %w", p.Workload, filewise.ErrUnsupported)
 	case l.Kind == filewise.KindPartitions && l.Data.Allocation == filewise.Preallocated:
-		return filewise.Script{}, fmt.Errorf("partitions cannot be preallocated: %w", filewise.ErrUnsupported)
+		return filewise.Statements{}, fmt.Errorf("partitions cannot be preallocated: %w", filewise.ErrUnsupported)
 	case l.Data.Files > 16:
-		return filewise.Script{}, fmt.Errorf("%d files are too many: %w", l.Data.Files, filewise.ErrUnsupported)
+		return filewise.Statements{}, fmt.Errorf("%d files are too many: %w", l.Data.Files, filewise.ErrUnsupported)
 	case l.Kind == filewise.KindFilegroup && l.Indexes == filewise.IndexesApart:
-		return filewise.Script{}, fmt.Errorf("indexes cannot lie apart: %w", filewise.ErrUnsupported)
+		return filewise.Statements{}, fmt.Errorf("indexes cannot lie apart: %w", filewise.ErrUnsupported)
 	}
-	s := filewise.Script{Space: map[string]int64{}}
+	s := filewise.Statements{Space: map[string]int64{}}
 	for i, size := range l.Data.Sizes(1) {
 		v := l.Data.VolumeOf(i, l.DataVolumes(t.Volumes))
 		s.Files = append(s.Files, filewise.File{Role: filewise.RoleData, Volume: v.Name, Path: fmt.Sprintf("%s/%d", v.Dir, i), Bytes: size})
@@ -230,7 +230,7 @@ type memoryBuild struct {
 }
 
 func (d *memoryBuild) Observe(context.Context) ([]filewise.File, error) {
-	s, err := memory{}.Script(d.server.target, d.layout, d.program)
+	s, err := memory{}.Statements(d.server.target, d.layout, d.program)
 	return s.Files, err
 }
 func (d *memoryBuild) Settle(context.Context) error { return d.server.up() }

@@ -242,7 +242,7 @@ func (b *bench) leftAsIs(what string, do func()) {
 // covers reports whether the engine has the workload; one that it has not it must refuse.
 func (b *bench) covers(l filewise.Layout, p filewise.Program) bool {
 	b.t.Helper()
-	_, err := b.s.Engine.Script(b.target, l, p)
+	_, err := b.s.Engine.Statements(b.target, l, p)
 	if !errors.Is(err, filewise.ErrUnsupported) {
 		return true
 	}

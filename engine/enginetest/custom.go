@@ -160,7 +160,7 @@ func ownKind(s Subject, usual filewise.Kind) filewise.Kind {
 func tempCycles(t *testing.T, b *bench, l filewise.Layout, w filewise.Workload) {
 	t.Helper()
 	ctx := context.Background()
-	script, err := b.s.Engine.Script(b.target, l, w.Program())
+	script, err := b.s.Engine.Statements(b.target, l, w.Program())
 	fatal(t, err)
 	db := b.build(l, w)
 	ledger := filewise.Ledger{0, 0}

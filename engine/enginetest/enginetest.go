@@ -102,7 +102,7 @@ func Run(t *testing.T, s Subject) {
 		{"CancelLeavesATrueLedger", testCancel},
 		{"Limit", testLimit},
 		{"Layouts", testEquivalence},
-		{"Script", testScript},
+		{"Statements", testScript},
 		{"Offers", testOffers},
 		{"DML", testDML},
 		{"Scan", testScan},

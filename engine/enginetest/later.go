@@ -21,8 +21,8 @@ func tryAddLater(t *testing.T, b *bench, offered bool) {
 		}
 		l := b.layout(4)
 		l.AddedLater = arm
-		if _, err := b.s.Engine.Script(b.target, l, w.Program()); err == nil {
-			t.Errorf("added later %q: Script has nothing against it", arm)
+		if _, err := b.s.Engine.Statements(b.target, l, w.Program()); err == nil {
+			t.Errorf("added later %q: Statements has nothing against it", arm)
 		}
 		if !offered {
 			refused(t, b, l, w.Program())
@@ -63,7 +63,7 @@ func addedLater(t *testing.T, b *bench, arm filewise.AddedLater) {
 	p.RowBytes = 4000
 	w := b.workload(p)
 	rows := func(bytes int64) int64 { return 1 + bytes/int64(p.RowBytes*p.Connections) }
-	script, err := b.s.Engine.Script(b.target, l, w.Program())
+	script, err := b.s.Engine.Statements(b.target, l, w.Program())
 	fatal(t, err)
 	db := b.build(l, w)
 	if db.Extend == nil {

@@ -59,7 +59,7 @@ func testLoad(t *testing.T, s Subject) {
 	b.check(db, w, result.Ledger)
 }
 
-// testRefusals checks that Script and Build refuse what is not possible, and leave nothing behind.
+// testRefusals checks that Statements and Build refuse what is not possible, and leave nothing behind.
 func testRefusals(t *testing.T, s Subject) {
 	b := newBench(t, s)
 	for _, c := range []struct {
@@ -86,7 +86,7 @@ func testRefusals(t *testing.T, s Subject) {
 		b.leftAsIs(c.name, func() {
 			scripted, err := b.tried(context.Background(), l, p)
 			if scripted == nil || err == nil {
-				t.Errorf("%s: Script returns %v, Build returns %v", c.name, scripted, err)
+				t.Errorf("%s: Statements returns %v, Build returns %v", c.name, scripted, err)
 			}
 			if c.unsupported && (!errors.Is(scripted, filewise.ErrUnsupported) || !errors.Is(err, filewise.ErrUnsupported)) {
 				t.Errorf("%s: %v and %v do not wrap ErrUnsupported", c.name, scripted, err)
@@ -97,7 +97,7 @@ func testRefusals(t *testing.T, s Subject) {
 
 // tried returns the errors of a script and of a build, which is dropped if it came about.
 func (b *bench) tried(ctx context.Context, l filewise.Layout, p filewise.Program) (scripted, built error) {
-	_, scripted = b.s.Engine.Script(b.target, l, p)
+	_, scripted = b.s.Engine.Statements(b.target, l, p)
 	db, built := b.server.Build(ctx, l, p)
 	if built == nil {
 		fatal(b.t, db.Drop(context.Background()))

@@ -63,7 +63,7 @@ func bears(t *testing.T, b *bench, l filewise.Layout) {
 	t.Helper()
 	ctx := context.Background()
 	w := b.workload(params())
-	script, err := b.s.Engine.Script(b.target, l, w.Program())
+	script, err := b.s.Engine.Statements(b.target, l, w.Program())
 	fatal(t, err)
 	before := b.listing()
 	db, err := b.server.Build(ctx, l, w.Program())
@@ -116,12 +116,12 @@ func named(t *testing.T, s Subject, name string) *bench {
 // flat returns a name within one directory.
 func flat(name string) string { return strings.ReplaceAll(name, "/", "") }
 
-// sorted checks for each hostile name whether Script refuses it.
+// sorted checks for each hostile name whether Statements refuses it.
 func (b *bench) sorted() (borne, not []string) {
 	b.t.Helper()
 	for _, name := range append(hostile[:len(hostile):len(hostile)], harmless) {
 		target := b.s.Target([]filewise.Volume{{Name: flat(name), Dir: filepath.Join(b.dir, flat(name))}})
-		_, err := b.s.Engine.Script(target, b.layout(2), b.workload(params()).Program())
+		_, err := b.s.Engine.Statements(target, b.layout(2), b.workload(params()).Program())
 		switch {
 		case err == nil:
 			borne = append(borne, name)
@@ -147,7 +147,7 @@ func isRefused(t *testing.T, s Subject, name string) {
 		l := filewise.Layout{Name: "2 files", Kind: s.Kind, Data: filewise.Spread{Files: 2, Bytes: s.Bytes, Allocation: filewise.Growing}}
 		var db *filewise.Database
 		if db, err = b.server.Build(ctx, l, b.workload(params()).Program()); err == nil {
-			err = errors.Join(fmt.Errorf("it was built, which Script had refused"), db.Drop(ctx))
+			err = errors.Join(fmt.Errorf("it was built, which Statements had refused"), db.Drop(ctx))
 			t.Error(err)
 		}
 		fatal(t, b.server.Close())

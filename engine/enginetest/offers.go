@@ -72,12 +72,12 @@ func built(t *testing.T, b *bench, l filewise.Layout, offered bool) []filewise.F
 	return files
 }
 
-// refused checks that Script and Build explain why they refuse, and leave nothing behind.
+// refused checks that Statements and Build explain why they refuse, and leave nothing behind.
 func refused(t *testing.T, b *bench, l filewise.Layout, p filewise.Program) {
 	t.Helper()
 	b.leftAsIs("what was refused", func() {
 		scripted, built := b.tried(context.Background(), l, p)
-		for who, err := range map[string]error{"Script": scripted, "Build": built} {
+		for who, err := range map[string]error{"Statements": scripted, "Build": built} {
 			if !errors.Is(err, filewise.ErrUnsupported) || len(err.Error()) < 20 {
 				t.Errorf("not offered, but %s returns %v, which is no reason that wraps ErrUnsupported", who, err)
 			}
@@ -131,7 +131,7 @@ func testScript(t *testing.T, s Subject) {
 	for _, n := range s.Files {
 		l := b.layout(n)
 		before := b.listing()
-		script, err := s.Engine.Script(b.target, l, w.Program())
+		script, err := s.Engine.Statements(b.target, l, w.Program())
 		fatal(t, err)
 		if !slices.Equal(before, b.listing()) {
 			t.Errorf("%s: the script has changed the volumes", l.Name)

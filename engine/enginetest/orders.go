@@ -25,7 +25,7 @@ func testOrders(t *testing.T, s Subject) {
 	if !b.covers(b.layout(1), w.Program()) {
 		return
 	}
-	if _, err := s.Engine.Script(b.target, b.layout(4), w.Program()); err != nil {
+	if _, err := s.Engine.Statements(b.target, b.layout(4), w.Program()); err != nil {
 		t.Fatalf("the plan: %v", err)
 	}
 	t.Run("Concurrent", func(t *testing.T) { b.as(t).ordersConcurrent(w) })

@@ -61,7 +61,7 @@ func tryBackup(t *testing.T, b *bench, offered bool) {
 	ctx := context.Background()
 	w, err := workload.NewBackup(workload.Params{Rows: fragRows, Beside: 2}, seed(t))
 	fatal(t, err)
-	_, alone := b.s.Engine.Script(b.target, b.layout(2), w.Program())
+	_, alone := b.s.Engine.Statements(b.target, b.layout(2), w.Program())
 	if alone != nil {
 		refused(t, b, b.layout(2), w.Program())
 		w, err = workload.NewBackup(workload.Params{Rows: fragRows}, seed(t))
@@ -146,7 +146,7 @@ func tryDiscard(t *testing.T, b *bench) {
 	fatal(t, err)
 	l := b.layout(2)
 	l.Discard, l.Backup = true, filewise.Spread{Files: 2}
-	if _, err := b.s.Engine.Script(b.target, l, w.Program()); err != nil {
+	if _, err := b.s.Engine.Statements(b.target, l, w.Program()); err != nil {
 		refused(t, b, l, w.Program())
 		return
 	}

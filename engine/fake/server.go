@@ -15,12 +15,12 @@ import (
 // unit is the size of the fake's pages, in bytes.
 const unit = 4096
 
-// Script lists the files and one step for each stage.
-func (e *Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+// Statements lists the files and one step for each stage.
+func (e *Engine) Statements(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
 	if err := possible(t, l, p); err != nil {
-		return filewise.Script{}, err
+		return filewise.Statements{}, err
 	}
-	out := filewise.Script{Files: files(t, l), Space: map[string]int64{}}
+	out := filewise.Statements{Files: files(t, l), Space: map[string]int64{}}
 	for _, f := range out.Files {
 		out.Space[f.Volume] += f.Bytes
 	}

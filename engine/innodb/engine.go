@@ -42,7 +42,7 @@ var _ interface {
 
 // host opens servers of one kind: managed or external.
 type host interface {
-	Script(filewise.Target, filewise.Layout, filewise.Program) (filewise.Script, error)
+	Statements(filewise.Target, filewise.Layout, filewise.Program) (filewise.Statements, error)
 	Open(context.Context, filewise.Target) (filewise.Server, error)
 }
 
@@ -56,9 +56,9 @@ func (e Engine) host(t filewise.Target) host {
 // Name returns the engine's name on the command line.
 func (e Engine) Name() string { return e.product.Name }
 
-// Script describes what a build would create and execute.
-func (e Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
-	return e.host(t).Script(t, l, p)
+// Statements describes what a build would create and execute.
+func (e Engine) Statements(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
+	return e.host(t).Statements(t, l, p)
 }
 
 // Open tries the installed product, see managed.Engine.Open, or connects to an external server, see

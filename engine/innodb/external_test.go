@@ -52,7 +52,7 @@ func testExternal(t *testing.T, e Engine, p servertest.Product) {
 	if work, err := e.FillWork(target, l, w.Program()); work != 0 || err != nil {
 		t.Errorf("files that fill evenly want %d bytes of work: %v", work, err)
 	}
-	if s, err := e.Script(target, l, w.Program()); err != nil || len(s.Files) != 4 || len(s.Steps) < 8 {
+	if s, err := e.Statements(target, l, w.Program()); err != nil || len(s.Files) != 4 || len(s.Steps) < 8 {
 		t.Errorf("%+v %v", s, err)
 	}
 	s, err := e.Open(ctx, target)

@@ -154,7 +154,7 @@ func capturedProgram(t *testing.T) filewise.Program {
 
 // A captured study is one that is planned here, its tables in the build's tablespaces.
 func TestCapturePlans(t *testing.T) {
-	s, err := Engine{}.Script(serverTarget(), smallfile(4), capturedProgram(t))
+	s, err := Engine{}.Statements(serverTarget(), smallfile(4), capturedProgram(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func copyProgram(t *testing.T, from string) filewise.Program {
 // A plan describes what a copy is made by, in the order in which it is, and which grants it takes;
 // the user's name is the build's everywhere, and the password is in no plan.
 func TestCopyIsPlanned(t *testing.T) {
-	script, err := Engine{}.Script(serverTarget(), smallfile(2), copyProgram(t, copyFrom))
+	script, err := Engine{}.Statements(serverTarget(), smallfile(2), copyProgram(t, copyFrom))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,12 +61,12 @@ func TestCopyIsPlanned(t *testing.T) {
 	}
 	l := smallfile(2)
 	l.Indexes = filewise.IndexesApart
-	if _, err := (Engine{}).Script(serverTarget(), l, copyProgram(t, copyFrom)); !errors.Is(err, filewise.ErrUnsupported) {
+	if _, err := (Engine{}).Statements(serverTarget(), l, copyProgram(t, copyFrom)); !errors.Is(err, filewise.ErrUnsupported) {
 		t.Error(err)
 	}
 	for _, from := range []string{"shop.dmp", "datapump:shop.dmp?schema=x", "datapump:D/../x.dmp?schema=x", "datapump:D/x.dmp",
 		`datapump:D/x.dmp?schema=a"b`, "datapump:D/x'.dmp?schema=a"} {
-		if _, err := (Engine{}).Script(serverTarget(), smallfile(2), copyProgram(t, from)); filewise.CodeOf(err) != filewise.CodeUsage {
+		if _, err := (Engine{}).Statements(serverTarget(), smallfile(2), copyProgram(t, from)); filewise.CodeOf(err) != filewise.CodeUsage {
 			t.Errorf("%s: %v", from, err)
 		}
 	}
@@ -76,7 +76,7 @@ func TestCopyIsPlanned(t *testing.T) {
 // end, or is reported as staying.
 func TestCopyIsTaken(t *testing.T) {
 	const from = "datapump:dumps?schema=shop"
-	script, err := Engine{}.Script(serverTarget(), smallfile(2), copyProgram(t, from))
+	script, err := Engine{}.Statements(serverTarget(), smallfile(2), copyProgram(t, from))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -379,13 +379,13 @@ func TestCustomLeftovers(t *testing.T) {
 func TestCustomRefusals(t *testing.T) {
 	l := smallfile(2)
 	l.AddedLater = filewise.LaterUntouched
-	if _, err := (Engine{}).Script(serverTarget(), l, bank(t, nil)); !errors.Is(err, filewise.ErrUnsupported) {
+	if _, err := (Engine{}).Statements(serverTarget(), l, bank(t, nil)); !errors.Is(err, filewise.ErrUnsupported) {
 		t.Error(err)
 	}
 	script := func(text string) map[string]workload.Script {
 		return map[string]workload.Script{"x": {"": {{Text: text, File: "my.yaml", Line: 3}}}}
 	}
-	if _, err := (Engine{}).Script(serverTarget(), smallfile(2), bank(t, script("DELETE FROM ledger"))); filewise.CodeOf(err) !=
+	if _, err := (Engine{}).Statements(serverTarget(), smallfile(2), bank(t, script("DELETE FROM ledger"))); filewise.CodeOf(err) !=
 		filewise.CodeUsage || !strings.Contains(err.Error(), "my.yaml:3") || filewise.RemedyOf(err) != ofTheSetup {
 		t.Error(err)
 	}

@@ -51,7 +51,7 @@ func TestRefusals(t *testing.T) {
 		target, l, p := serverTarget(filewise.Volume{Name: "a", Dir: "/u02"},
 			filewise.Volume{Name: "b", Dir: "/u03"}), smallfile(2), testProgram(t, small)
 		change(&target, &l, &p)
-		if _, err := (Engine{}).Script(target, l, p); !errors.Is(err, filewise.ErrUnsupported) || filewise.CodeOf(err) != filewise.CodeUsage {
+		if _, err := (Engine{}).Statements(target, l, p); !errors.Is(err, filewise.ErrUnsupported) || filewise.CodeOf(err) != filewise.CodeUsage {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -75,7 +75,7 @@ func TestRefusals(t *testing.T) {
 		target, l, p := serverTarget(filewise.Volume{Name: "a", Dir: "/u02"},
 			filewise.Volume{Name: "b", Dir: "/u03"}), smallfile(2), testProgram(t, small)
 		change(&target, &l, &p)
-		if _, err := (Engine{}).Script(target, l, p); filewise.CodeOf(err) != filewise.CodeUsage {
+		if _, err := (Engine{}).Statements(target, l, p); filewise.CodeOf(err) != filewise.CodeUsage {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -88,7 +88,7 @@ func TestColdQueries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (Engine{}).Script(serverTarget(), smallfile(2), w.Program()); errors.Is(err, filewise.ErrUnsupported) != refused ||
+		if _, err := (Engine{}).Statements(serverTarget(), smallfile(2), w.Program()); errors.Is(err, filewise.ErrUnsupported) != refused ||
 			err != nil && !refused {
 			t.Errorf("%s: %v", cache, err)
 		}
@@ -99,7 +99,7 @@ func TestScript(t *testing.T) {
 	volumes := []filewise.Volume{{Name: "a", Dir: "/u02"}, {Name: "b", Dir: "/u03/"}, {Name: "c", Dir: "/u04"}}
 	l := smallfile(4)
 	l.Indexes, l.IndexVolume = filewise.IndexesApart, "c"
-	script, err := Engine{}.Script(serverTarget(volumes...), l, testProgram(t, small))
+	script, err := Engine{}.Statements(serverTarget(volumes...), l, testProgram(t, small))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,18 +127,18 @@ func TestScript(t *testing.T) {
 	}
 	growing := smallfile(1)
 	growing.Data.Allocation = filewise.Growing
-	script, err = Engine{}.Script(serverTarget(), growing, testProgram(t, small))
+	script, err = Engine{}.Statements(serverTarget(), growing, testProgram(t, small))
 	if err != nil || len(script.Warnings) != 1 || script.Warnings[0].Code != "grows-by-a-block" ||
 		script.Files[0].Bytes != leastSmall(usualBlock) {
 		t.Errorf("growing without a step: %+v, %v", script, err)
 	}
 	growing.AddedLater, growing.Data.Files = filewise.LaterUntouched, 4
-	if script, err = (Engine{}).Script(serverTarget(), growing, testProgram(t, small)); err != nil || len(script.Files) != 1 {
+	if script, err = (Engine{}).Statements(serverTarget(), growing, testProgram(t, small)); err != nil || len(script.Files) != 1 {
 		t.Errorf("untouched: %+v, %v", script.Files, err)
 	}
 	many := small
 	many.Table, many.Connections = workload.TablePerConnection, 2000
-	if _, err := (Engine{}).Script(serverTarget(), smallfile(1), testProgram(t, many)); err != nil {
+	if _, err := (Engine{}).Statements(serverTarget(), smallfile(1), testProgram(t, many)); err != nil {
 		t.Error(err)
 	}
 }

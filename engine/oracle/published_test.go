@@ -21,7 +21,7 @@ func TestDMLAsPublished(t *testing.T) {
 		}
 		l := smallfile(2)
 		l.Data.Allocation, l.Data.Growth = filewise.Growing, mib
-		script, err := Engine{}.Script(serverTarget(), l, w.Program())
+		script, err := Engine{}.Statements(serverTarget(), l, w.Program())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,9 +7,9 @@ import (
 	"filewise/internal/mark"
 )
 
-// Script describes what a build would create and execute. It does not connect, so it assumes the usual block size, and
+// Statements describes what a build would create and execute. It does not connect, so it assumes the usual block size, and
 // shows a stand-in for the build's name.
-func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+func (Engine) Statements(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
 	if t.Database != "" {
 		return rmanScript(t, l, p)
 	}
@@ -17,9 +17,9 @@ func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	p.Phases[0].Args = nil // the long random text from which payloads are cut is not needed
 	d, err := newDesign(t, l, p, planNames(l.Indexes == filewise.IndexesApart), usualBlock)
 	if err != nil {
-		return filewise.Script{}, err
+		return filewise.Statements{}, err
 	}
-	s := filewise.Script{Space: d.space(), Warnings: d.warnings}
+	s := filewise.Statements{Space: d.space(), Warnings: d.warnings}
 	for _, f := range append(d.files[:len(d.files):len(d.files)], d.index...) {
 		s.Files = append(s.Files, f.asked())
 	}

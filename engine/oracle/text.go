@@ -111,7 +111,7 @@ func forget(tag string) []string {
 const planTag = "FILEWISE_(its tag)"
 
 // rmanScript describes what a trial has RMAN execute.
-func rmanScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.Script, err error) {
+func rmanScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.Statements, err error) {
 	if err := rmanCheck(t, l, p); err != nil {
 		return out, err
 	}

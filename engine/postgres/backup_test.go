@@ -21,7 +21,7 @@ func backedUp(t *testing.T, ctx context.Context, target filewise.Target, l filew
 	w, err := makes[name](workload.Params{Rows: 1500}, 7)
 	must(t, err)
 	p := w.Program()
-	_, err = Engine{}.Script(target, l, p)
+	_, err = Engine{}.Statements(target, l, p)
 	must(t, err)
 	db, err := open(t, ctx, target).Build(ctx, l, p)
 	must(t, err)
@@ -155,7 +155,7 @@ func TestBackupRefused(t *testing.T) {
 	} {
 		l := partitions(2, 4<<20)
 		c.change(&l)
-		_, err := Engine{}.Script(c.target, l, w.Program())
+		_, err := Engine{}.Statements(c.target, l, w.Program())
 		if !errors.Is(err, filewise.ErrUnsupported) || !strings.Contains(err.Error(), c.says) || filewise.RemedyOf(err) == "" {
 			t.Errorf("%s: %v; %s", name, err, filewise.RemedyOf(err))
 		}

@@ -28,7 +28,7 @@ func conformance(t *testing.T, bin string) {
 	var only []string
 	if bin != "" { // backups are tried on both by TestBackups
 		files, load, tried = []int{1, 4}, 0, []filewise.Capability{filewise.CanBackup, filewise.CanTemp}
-		only = []string{"Trial", "CancelLeavesATrueLedger", "Layouts", "Script", "Offers", "DML", "Scan", "Orders", "Custom", "AddedLater",
+		only = []string{"Trial", "CancelLeavesATrueLedger", "Layouts", "Statements", "Offers", "DML", "Scan", "Orders", "Custom", "AddedLater",
 			"ConnectionLost"}
 	}
 	enginetest.Run(t, enginetest.Subject{

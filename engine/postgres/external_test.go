@@ -405,7 +405,7 @@ func refusedVolumes(t *testing.T, f *usersServer) {
 	must(t, open(t, deadline(t), f.target(filewise.Volume{Name: "v", Dir: "tablespace:pg_default"})).Close())
 	target := f.target()
 	target.Durability = filewise.DurabilityOff
-	if _, err := (Engine{}).Script(target, partitions(1, 1<<20), inserts(t, nil).Program()); !errors.Is(err, filewise.ErrUnsupported) {
+	if _, err := (Engine{}).Statements(target, partitions(1, 1<<20), inserts(t, nil).Program()); !errors.Is(err, filewise.ErrUnsupported) {
 		t.Errorf("durability off: %v", err)
 	}
 }

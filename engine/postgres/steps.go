@@ -124,8 +124,8 @@ const onServer = "server"
 // catalogues of three databases, of the template and of the build.
 const managedRoom = 96 * mib
 
-// Script describes what a build would create and execute.
-func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+// Statements describes what a build would create and execute.
+func (Engine) Statements(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
 	if t.Database != "" {
 		return ownScript(t, l, p)
 	}
@@ -140,17 +140,17 @@ func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	}
 	d, at, err := managedDesign(t, l, p, in.Number, builds.First)
 	if err != nil {
-		return filewise.Script{}, err
+		return filewise.Statements{}, err
 	}
 	if findErr != nil && t.ServerBin != "" { // Open would refuse it, too
-		return filewise.Script{}, findErr
+		return filewise.Statements{}, findErr
 	}
 	if findErr == nil {
 		if err := backsUp(context.Background(), in, l, p); err != nil {
-			return filewise.Script{}, err
+			return filewise.Statements{}, err
 		}
 	}
-	s := filewise.Script{Warnings: d.warnings, Files: d.asked(at.dataDir())}
+	s := filewise.Statements{Warnings: d.warnings, Files: d.asked(at.dataDir())}
 	s.Files = append(s.Files, d.askedTemps(at.tempDir)...)
 	s.Files = append(s.Files, filewise.File{Role: filewise.RoleLog, Volume: t.Volumes[at.home].Name, Path: at.walDir(), Object: "WAL",
 		Bytes: 16 * mib})
@@ -194,12 +194,12 @@ func (d *design) createSpaces(at sites, named func(dir string) string) []string 
 }
 
 // externalScript describes what a build on an external server would execute. It does not connect.
-func externalScript(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+func externalScript(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
 	d, err := externalDesign(t, l, p, installed.Oldest, func(int) string { return mark.PlanName })
 	if err != nil {
-		return filewise.Script{}, err
+		return filewise.Statements{}, err
 	}
-	s := filewise.Script{Warnings: d.warnings, Files: d.asked(""), Space: d.space()}
+	s := filewise.Statements{Warnings: d.warnings, Files: d.asked(""), Space: d.space()}
 	s.Files = append(s.Files, (&externalServer{target: t}).temps(&build{design: d})...)
 	d.database = mark.PlanName
 	on := "database " + d.database

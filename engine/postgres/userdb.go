@@ -202,9 +202,9 @@ func checkOwn(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 }
 
 // ownScript describes what a trial on a user's database executes.
-func ownScript(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+func ownScript(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
 	if err := checkOwn(t, l, p); err != nil {
-		return filewise.Script{}, err
+		return filewise.Statements{}, err
 	}
 	conninfo, _ := client.Conninfo(*t.Address, t.Database)
 	step := filewise.Step{Stage: filewise.StageMeasure, On: onServer, SQL: "COPY each table TO STDOUT, over " +
@@ -216,7 +216,7 @@ func ownScript(t filewise.Target, l filewise.Layout, p filewise.Program) (filewi
 		step.On, step.SQL = script.Shell, script.Quoted(append([]string{"pg_dump"}, ownArguments(t, l, conninfo,
 			userbackup.Volume(t, l).Dir+"/backup")...))
 	}
-	return filewise.Script{Steps: []filewise.Step{step}}, nil
+	return filewise.Statements{Steps: []filewise.Step{step}}, nil
 }
 
 func ownArguments(t filewise.Target, l filewise.Layout, conninfo, to string) []string {

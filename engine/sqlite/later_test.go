@@ -125,7 +125,7 @@ func TestScriptOfAddedFiles(t *testing.T) {
 	} {
 		l := layout(3, 4<<20)
 		l.AddedLater = arm
-		script, err := New().Script(target(t.TempDir()), l, inserts(t, 4, 100, 1).Program())
+		script, err := New().Statements(target(t.TempDir()), l, inserts(t, 4, 100, 1).Program())
 		must(t, err)
 		var text string
 		for _, s := range script.Steps {

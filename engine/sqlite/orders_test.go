@@ -159,7 +159,7 @@ func TestOrdersRefusesFiles(t *testing.T) {
 		}
 		target := filewise.Target{Engine: Name, Mode: filewise.Embedded, Volumes: []filewise.Volume{{Name: "a", Dir: t.TempDir()}}}
 		l := filewise.Layout{Name: "x", Kind: filewise.KindShards, Data: filewise.Spread{Files: files, Bytes: 64 << 20}}
-		if _, err := New().Script(target, l, w.Program()); !errors.Is(err, filewise.ErrUnsupported) || filewise.RemedyOf(err) == "" {
+		if _, err := New().Statements(target, l, w.Program()); !errors.Is(err, filewise.ErrUnsupported) || filewise.RemedyOf(err) == "" {
 			t.Errorf("%d files of %d warehouses: %v", files, warehouses, err)
 		}
 	}

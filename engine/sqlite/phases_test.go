@@ -213,7 +213,7 @@ func TestBackupsApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	loadAll(t, db, w)
-	script, err := New().Script(target, l, w.Program())
+	script, err := New().Statements(target, l, w.Program())
 	if err != nil {
 		t.Fatal(err)
 	}

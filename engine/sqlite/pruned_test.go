@@ -19,7 +19,7 @@ func TestPruned(t *testing.T) {
 		w, err := workload.NewDML(workload.Params{Connections: 2, Rows: 100, Mode: workload.ModeSingle, Connect: workload.ConnectPooled,
 			Index: c.index, Repeat: 1}, 1)
 		must(t, err)
-		script, err := New().Script(target(t.TempDir()), layout(c.files, 4<<20), w.Program())
+		script, err := New().Statements(target(t.TempDir()), layout(c.files, 4<<20), w.Program())
 		must(t, err)
 		if got := slices.ContainsFunc(script.Warnings, func(w filewise.Warning) bool { return w.Code == "files-are-pruned" }); got != c.want {
 			t.Errorf("%+v: warned %v", c, got)

@@ -11,13 +11,13 @@ import (
 	"filewise/engine/internal/script"
 )
 
-// Script describes what one trial would create and execute, and executes nothing.
-func (engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+// Statements describes what one trial would create and execute, and executes nothing.
+func (engine) Statements(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
 	s, err := newShape(t, l, p, 1)
 	if err != nil {
-		return filewise.Script{}, err
+		return filewise.Statements{}, err
 	}
-	out := filewise.Script{Files: s.asked(), Space: s.space(), Warnings: s.warnings()}
+	out := filewise.Statements{Files: s.asked(), Space: s.space(), Warnings: s.warnings()}
 	for i, sh := range s.shards {
 		log := s.logBytes()
 		if i < s.from {
@@ -37,7 +37,7 @@ func (engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 		for i := range part.of.shards {
 			steps, err := part.steps(i)
 			if err != nil {
-				return filewise.Script{}, err
+				return filewise.Statements{}, err
 			}
 			out.Steps = append(out.Steps, steps.Plan(nil)...)
 		}

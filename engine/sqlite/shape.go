@@ -56,7 +56,7 @@ type shape struct {
 	first          *shape // what is built and loaded before files are added; nil if nothing is added
 }
 
-// newShape returns the shape of the build with a number. The files of build 1 have the names that Script shows.
+// newShape returns the shape of the build with a number. The files of build 1 have the names that Statements shows.
 func newShape(t filewise.Target, l filewise.Layout, p filewise.Program, number int) (*shape, error) {
 	if err := supported(t, l, p); err != nil {
 		return nil, err

@@ -268,7 +268,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		to, l := target(dir), layout(1, 2<<20)
 		c.change(&to, &l)
-		_, err := New().Script(to, l, inserts(t, 4, 100, 1).Program())
+		_, err := New().Statements(to, l, inserts(t, 4, 100, 1).Program())
 		if err == nil || !strings.Contains(err.Error(), c.says) || filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) == "" {
 			t.Errorf("%s: %v (%s)", name, err, filewise.RemedyOf(err))
 		}
@@ -376,7 +376,7 @@ func TestFactsAndWarnings(t *testing.T) {
 	}
 	l := layout(3, 4<<20)
 	l.Data.Allocation, l.Data.Growth = filewise.Growing, 5000
-	script, err := New().Script(to, l, inserts(t, 4, 100, 1).Program())
+	script, err := New().Statements(to, l, inserts(t, 4, 100, 1).Program())
 	must(t, err)
 	var codes []string
 	for _, w := range script.Warnings {
@@ -396,7 +396,7 @@ func TestOpenFilesAreLimited(t *testing.T) {
 	if !known || limit > 1_000_000 {
 		t.Skip("the limit of open files is NOT tested: there is none")
 	}
-	_, err := New().Script(target(t.TempDir()), layout(1, 4<<20), hundredThousand{}.Program())
+	_, err := New().Statements(target(t.TempDir()), layout(1, 4<<20), hundredThousand{}.Program())
 	if limit < 300_000 && (filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(err.Error(), fmt.Sprint(limit))) {
 		t.Errorf("100,000 connections with %d open files: %v", limit, err)
 	}

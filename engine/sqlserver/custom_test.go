@@ -223,7 +223,7 @@ func TestCustomMistakes(t *testing.T) {
 // TestCustomPlan: a plan has what a build and its sessions execute, right by the grammar.
 func TestCustomPlan(t *testing.T) {
 	lab := newLab(t, nil)
-	s, err := Engine{}.Script(lab.target, layout(4), customWork(t, deposit, overdrawn).Program())
+	s, err := Engine{}.Statements(lab.target, layout(4), customWork(t, deposit, overdrawn).Program())
 	ok(t, err)
 	stages, batches := map[string]string{}, []string{}
 	for _, x := range s.Steps {
@@ -249,7 +249,7 @@ func TestCustomPlan(t *testing.T) {
 	} {
 		l, p := layout(2), customWork(t, deposit, overdrawn).Program()
 		change(&l, &p)
-		if _, err := (Engine{}).Script(lab.target, l, p); !errors.Is(err, filewise.ErrUnsupported) || filewise.RemedyOf(err) == "" {
+		if _, err := (Engine{}).Statements(lab.target, l, p); !errors.Is(err, filewise.ErrUnsupported) || filewise.RemedyOf(err) == "" {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -17,7 +17,7 @@ func TestReach(t *testing.T) {
 		w, err := workload.NewDML(workload.Params{Connections: 2, Rows: rows, Mode: workload.ModeBoth, Connect: workload.ConnectPooled,
 			Index: workload.IndexNone}, 1)
 		ok(t, err)
-		s, err := Engine{}.Script(newLab(t, nil).target, l, w.Program())
+		s, err := Engine{}.Statements(newLab(t, nil).target, l, w.Program())
 		ok(t, err)
 		for _, w := range s.Warnings {
 			if w.Code == code {
@@ -118,7 +118,7 @@ func TestReachOfTables(t *testing.T) {
 func TestGrowingFilesBegin(t *testing.T) {
 	l := layout(8)
 	l.Data.Allocation, l.Data.Growth, l.Data.Bytes = filewise.Growing, mib, 15*mib
-	s, err := Engine{}.Script(newLab(t, nil).target, l, inserts(t, nil).Program())
+	s, err := Engine{}.Statements(newLab(t, nil).target, l, inserts(t, nil).Program())
 	ok(t, err)
 	var sizes []int64
 	for _, f := range s.Files[:8] {
@@ -137,7 +137,7 @@ func TestGrowingFilesBegin(t *testing.T) {
 	} {
 		apart := l
 		apart.Indexes, apart.Data.Bytes, apart.Data.Allocation = filewise.IndexesApart, c.size*mib, c.allocation
-		s, err := Engine{}.Script(newLab(t, nil).target, apart, inserts(t, nil).Program())
+		s, err := Engine{}.Statements(newLab(t, nil).target, apart, inserts(t, nil).Program())
 		ok(t, err)
 		sum := int64(0)
 		for _, f := range s.Files[:16] {
@@ -148,7 +148,7 @@ func TestGrowingFilesBegin(t *testing.T) {
 		}
 	}
 	l.Data.Bytes--
-	if _, err := (Engine{}).Script(newLab(t, nil).target, l, inserts(t, nil).Program()); filewise.CodeOf(err) != filewise.CodeUsage {
+	if _, err := (Engine{}).Statements(newLab(t, nil).target, l, inserts(t, nil).Program()); filewise.CodeOf(err) != filewise.CodeUsage {
 		t.Errorf("%v", err)
 	}
 }
@@ -169,7 +169,7 @@ func TestUsualGrowth(t *testing.T) {
 	} {
 		target := newLab(t, nil).target
 		target.Settings = c.set
-		s, err := Engine{}.Script(target, layout(2), c.p)
+		s, err := Engine{}.Statements(target, layout(2), c.p)
 		ok(t, err)
 		sent := slices.ContainsFunc(s.Steps, func(x filewise.Step) bool { return strings.Contains(x.SQL, "AUTOGROW_ALL_FILES") })
 		if sent != c.want {

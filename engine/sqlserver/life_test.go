@@ -86,7 +86,7 @@ func TestScriptIsWhatIsBuilt(t *testing.T) {
 			if c.change != nil {
 				c.change(&l)
 			}
-			script, err := Engine{}.Script(lab.target, l, w.Program())
+			script, err := Engine{}.Statements(lab.target, l, w.Program())
 			ok(t, err)
 			db := lab.build(lab.open(), l, w)
 			if db.Extend != nil {
@@ -283,7 +283,7 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// TestRefusals: what cannot be is refused by Script and by Build, and nothing
+// TestRefusals: what cannot be is refused by Statements and by Build, and nothing
 // reaches the server.
 func TestRefusals(t *testing.T) {
 	lab := newLab(t, nil)
@@ -318,7 +318,7 @@ func TestRefusals(t *testing.T) {
 		if c.program != nil {
 			c.program(&p)
 		}
-		_, scripted := Engine{}.Script(lab.target, l, p)
+		_, scripted := Engine{}.Statements(lab.target, l, p)
 		_, built := s.Build(t.Context(), l, p)
 		for _, err := range []error{scripted, built} {
 			if filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) == "" ||
@@ -340,7 +340,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		target := lab.target
 		change(&target)
-		_, scripted := Engine{}.Script(target, layout(2), inserts(t, nil).Program())
+		_, scripted := Engine{}.Statements(target, layout(2), inserts(t, nil).Program())
 		_, opened := Engine{}.Open(t.Context(), target)
 		if filewise.CodeOf(scripted) != filewise.CodeUsage || filewise.CodeOf(opened) != filewise.CodeUsage {
 			t.Errorf("%s: %v, %v", name, scripted, opened)

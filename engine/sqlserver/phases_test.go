@@ -426,7 +426,7 @@ func TestRefusedPhases(t *testing.T) {
 		if c.change != nil {
 			c.change(&l)
 		}
-		if _, err := (Engine{}).Script(lab.target, l, c.p); !errors.Is(err, filewise.ErrUnsupported) || filewise.RemedyOf(err) == "" {
+		if _, err := (Engine{}).Statements(lab.target, l, c.p); !errors.Is(err, filewise.ErrUnsupported) || filewise.RemedyOf(err) == "" {
 			t.Errorf("%s: %v (%s)", what, err, filewise.RemedyOf(err))
 		}
 	}

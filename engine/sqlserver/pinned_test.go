@@ -48,7 +48,7 @@ func TestLogSize(t *testing.T) {
 		p    filewise.Program
 		want int64
 	}{{window, 256 * mib}, {long, 256 * mib}, {fixed, 400 * mib}, {dml.Program(), 64 * mib}} {
-		s, err := Engine{}.Script(newLab(t, nil).target, layout(1), c.p)
+		s, err := Engine{}.Statements(newLab(t, nil).target, layout(1), c.p)
 		ok(t, err)
 		if log := s.Files[len(s.Files)-1]; log.Role != filewise.RoleLog || log.Bytes != c.want {
 			t.Errorf("%+v, want %d", log, c.want)

@@ -289,7 +289,7 @@ func TestRestoredScript(t *testing.T) {
 	c := newCopyLab(t, nil)
 	for from, want := range map[string]string{theirBackup: `DISK = N'D:\backup\it''s shop.bak'`, striped: stripes,
 		"sqlserver://x?database=their]s": "BACKUP DATABASE [their]]s] TO"} {
-		s, err := Engine{}.Script(c.target, layout(4), fromProgram(t, from))
+		s, err := Engine{}.Statements(c.target, layout(4), fromProgram(t, from))
 		ok(t, err)
 		var batches []string
 		for _, x := range s.Steps {
@@ -307,12 +307,12 @@ func TestRestoredScript(t *testing.T) {
 	}
 	for _, name := range []string{"log-size", "log_growth", settingMix} {
 		c.target.Settings = map[string]string{name: map[bool]string{true: "on", false: "64MiB"}[name == settingMix]}
-		if _, err := (Engine{}).Script(c.target, layout(2), fromProgram(t, theirBackup)); !errors.Is(err, filewise.ErrUnsupported) {
+		if _, err := (Engine{}).Statements(c.target, layout(2), fromProgram(t, theirBackup)); !errors.Is(err, filewise.ErrUnsupported) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	c.target.Settings = nil
-	if _, err := (Engine{}).Script(c.target, layout(2), fromProgram(t, "sqlserver://x")); filewise.CodeOf(err) != filewise.CodeUsage {
+	if _, err := (Engine{}).Statements(c.target, layout(2), fromProgram(t, "sqlserver://x")); filewise.CodeOf(err) != filewise.CodeUsage {
 		t.Errorf("no database: %v", err)
 	}
 }

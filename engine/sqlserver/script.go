@@ -7,24 +7,24 @@ import (
 	"filewise/internal/mark"
 )
 
-// Script describes what a build would create and execute. It queries nothing from the server; what only the server
+// Statements describes what a build would create and execute. It queries nothing from the server; what only the server
 // has is shown in brackets.
-func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+func (Engine) Statements(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
 	if err := checkExternal(t); err != nil {
-		return filewise.Script{}, err
+		return filewise.Statements{}, err
 	}
 	if t.Database != "" {
 		return ownScript(t, l, p)
 	}
 	d, err := newDesign(t, l, p, somewhere(mark.PlanName, planMark))
 	if err != nil {
-		return filewise.Script{}, err
+		return filewise.Statements{}, err
 	}
 	steps, err := d.steps()
 	if err != nil {
-		return filewise.Script{}, err
+		return filewise.Statements{}, err
 	}
-	return filewise.Script{Files: d.asked(), Steps: steps.Plan(nil), Space: d.space(), Warnings: d.warnings}, nil
+	return filewise.Statements{Files: d.asked(), Steps: steps.Plan(nil), Space: d.space(), Warnings: d.warnings}, nil
 }
 
 // checkExternal refuses a target that names no server, because Filewise cannot start one.

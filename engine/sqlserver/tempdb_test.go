@@ -29,7 +29,7 @@ func (s summed) Query(context.Context, string) ([][]any, error) { return s.rows,
 func TestTempCycle(t *testing.T) {
 	for _, cycle := range []string{workload.CycleFill, workload.CycleSort, workload.CycleJoin} {
 		w := tempWork(t, cycle)
-		script, err := Engine{}.Script(newLab(t, nil).target, layout(1), w.Program())
+		script, err := Engine{}.Statements(newLab(t, nil).target, layout(1), w.Program())
 		ok(t, err)
 		var batches []string
 		procedure := ""
@@ -64,7 +64,7 @@ func TestTempCycle(t *testing.T) {
 	}
 	l := layout(1)
 	l.Temp.Files = 4
-	_, err := Engine{}.Script(newLab(t, nil).target, l, tempWork(t, workload.CycleFill).Program())
+	_, err := Engine{}.Statements(newLab(t, nil).target, l, tempWork(t, workload.CycleFill).Program())
 	if !errors.Is(err, filewise.ErrUnsupported) {
 		t.Errorf("a layout of tempdb: %v", err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // ownScript describes what a trial on a user's database executes.
-func ownScript(t filewise.Target, l filewise.Layout, _ filewise.Program) (out filewise.Script, err error) {
+func ownScript(t filewise.Target, l filewise.Layout, _ filewise.Program) (out filewise.Statements, err error) {
 	d, how, err := ownDesign(t, l, somewhere(t.Database, ""))
 	if err != nil {
 		return out, err

@@ -311,7 +311,7 @@ func TestOwnArms(t *testing.T) {
 			for value := range strings.SplitSeq(values, ",") {
 				n++
 				target.Database = theirs
-				script, err := Engine{}.Script(filewise.Target{Mode: filewise.External, Address: &filewise.Address{}, Database: theirs,
+				script, err := Engine{}.Statements(filewise.Target{Mode: filewise.External, Address: &filewise.Address{}, Database: theirs,
 					Volumes: target.Volumes}, ownLayout(4, name, value), filewise.Program{})
 				ok(t, err)
 				checkGrammar(t, []string{script.Steps[0].SQL})

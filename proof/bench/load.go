@@ -114,7 +114,7 @@ func (p *peer) loads(ctx context.Context, w filewise.Workload) (all work, err er
 
 // finishing returns the statements of the engine's plan that make indexes and statistics, by table.
 func (p *peer) finishing(w filewise.Workload, database string) (map[string][]string, error) {
-	script, err := p.engine.Script(p.target, p.layout, w.Program())
+	script, err := p.engine.Statements(p.target, p.layout, w.Program())
 	if err != nil {
 		return nil, err
 	}

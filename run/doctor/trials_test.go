@@ -58,7 +58,7 @@ func rendered(e filewise.Engine, p plan.Made) error {
 		return err
 	}
 	for _, l := range p.Layouts {
-		s, wrong := e.Script(p.Target, l, p.Program(w))
+		s, wrong := e.Statements(p.Target, l, p.Program(w))
 		if wrong == nil && len(s.Steps) < 5 {
 			wrong = fmt.Errorf("%d steps on layout %s", len(s.Steps), l.Name)
 		}

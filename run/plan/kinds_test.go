@@ -31,7 +31,7 @@ func made(t *testing.T, engine string, change func(*plan.Options)) plan.Made {
 }
 
 // script returns the statements that a layout's build would execute.
-func script(t *testing.T, p plan.Made, l filewise.Layout) (filewise.Script, error) {
+func script(t *testing.T, p plan.Made, l filewise.Layout) (filewise.Statements, error) {
 	t.Helper()
 	sc, err := workload.Lookup(p.Scenario)
 	if err != nil {
@@ -41,7 +41,7 @@ func script(t *testing.T, p plan.Made, l filewise.Layout) (filewise.Script, erro
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.Engine.Script(plan.InScratch(p.Target), l, p.Program(w))
+	return p.Engine.Statements(plan.InScratch(p.Target), l, p.Program(w))
 }
 
 // Partitions are refused on engines without that layout, with the reason and what works.

@@ -283,7 +283,7 @@ func TestLayoutsOfSeveralSizes(t *testing.T) {
 	}
 	var logs []int64
 	for _, l := range made.Layouts {
-		s, err := made.Engine.Script(plan.InScratch(made.Target), l, made.Program(mustWork(t, made)))
+		s, err := made.Engine.Statements(plan.InScratch(made.Target), l, made.Program(mustWork(t, made)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -109,7 +109,7 @@ func (m *maker) leastSize(l filewise.Layout, from int64) int64 {
 	}
 	usual := l.Data.Bytes
 	for l.Data.Bytes = from; l.Data.Bytes < max(usual, from+1); l.Data.Bytes += 1 << 20 {
-		if _, err := m.Engine.Script(InScratch(m.plan.Target), l, program); err == nil {
+		if _, err := m.Engine.Statements(InScratch(m.plan.Target), l, program); err == nil {
 			return l.Data.Bytes
 		}
 	}

@@ -226,7 +226,7 @@ func (m *maker) possible(arms []arm) ([]arm, error) {
 	var can []arm
 	var why error
 	for _, a := range arms {
-		if _, err := m.Engine.Script(InScratch(m.plan.Target), a.Layout, program); err != nil {
+		if _, err := m.Engine.Statements(InScratch(m.plan.Target), a.Layout, program); err != nil {
 			why = Refused(m.Engine, a.Layout, err)
 			continue
 		}

@@ -10,10 +10,10 @@ import (
 
 // Scripts returns the scripts of what a trial would create and execute, for every layout. A layout that the engine
 // cannot do is refused here, before anything is built.
-func Scripts(e filewise.Engine, p experiment.Plan, program filewise.Program) ([]filewise.Script, error) {
-	scripts := make([]filewise.Script, len(p.Layouts))
+func Scripts(e filewise.Engine, p experiment.Plan, program filewise.Program) ([]filewise.Statements, error) {
+	scripts := make([]filewise.Statements, len(p.Layouts))
 	for i, l := range p.Layouts {
-		s, err := e.Script(InScratch(p.Target), l, program)
+		s, err := e.Statements(InScratch(p.Target), l, program)
 		if err != nil {
 			return nil, Refused(e, l, err)
 		}

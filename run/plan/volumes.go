@@ -112,8 +112,8 @@ func (m *maker) settleAllocation(arms []arm) error {
 	if err != nil {
 		return err
 	}
-	try := func(l filewise.Layout) (filewise.Script, error) {
-		return m.Engine.Script(InScratch(m.plan.Target), l, program)
+	try := func(l filewise.Layout) (filewise.Statements, error) {
+		return m.Engine.Statements(InScratch(m.plan.Target), l, program)
 	}
 	decided := map[filewise.Kind]filewise.Allocation{}
 	for i := range arms {
@@ -148,7 +148,7 @@ func (m *maker) settleAllocation(arms []arm) error {
 
 // allocationOf returns the engine's allocation for a layout. If the engine can do neither for the same reason, that
 // reason is not about allocation, and it returns preallocated.
-func allocationOf(l filewise.Layout, try func(filewise.Layout) (filewise.Script, error)) filewise.Allocation {
+func allocationOf(l filewise.Layout, try func(filewise.Layout) (filewise.Statements, error)) filewise.Allocation {
 	l.Data.Allocation, l.Data.Growth = filewise.Preallocated, 0
 	_, err := try(l)
 	if err == nil || !errors.Is(err, filewise.ErrUnsupported) {
@@ -162,7 +162,7 @@ func allocationOf(l filewise.Layout, try func(filewise.Layout) (filewise.Script,
 }
 
 // growsByItself reports whether the engine itself decides by how much files grow.
-func growsByItself(l filewise.Layout, try func(filewise.Layout) (filewise.Script, error)) bool {
+func growsByItself(l filewise.Layout, try func(filewise.Layout) (filewise.Statements, error)) bool {
 	s, err := try(l)
 	if errors.Is(err, filewise.ErrUnsupported) { // the step may be the reason
 		l.Data.Growth = 0

@@ -44,7 +44,7 @@ type Preview struct {
 // LayoutScript holds a layout, and what a trial on it would create and execute.
 type LayoutScript struct {
 	Layout filewise.Layout `json:"layout"`
-	filewise.Script
+	filewise.Statements
 }
 
 // Of computes the preview of a plan. If the server exists already, it looks at the server without writing to it.

@@ -159,23 +159,23 @@ func (b *build) Extend(ctx context.Context) error {
 // temporary tables.
 const databaseRoom = 32 * dialect.MiB
 
-// Script describes what a build would create and execute. It does not connect.
-func (d Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+// Statements describes what a build would create and execute. It does not connect.
+func (d Engine) Statements(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
 	if t.Address == nil {
-		return filewise.Script{}, filewise.Errorf(filewise.CodeInternal, "", "a target without an address")
+		return filewise.Statements{}, filewise.Errorf(filewise.CodeInternal, "", "a target without an address")
 	}
 	if _, err := d.config(*t.Address); err != nil {
-		return filewise.Script{}, err
+		return filewise.Statements{}, err
 	}
 	if t.Database != "" {
 		return d.ownScript(t, l, p)
 	}
 	g, err := newDesign(d.Product, t, l, p, mark.PlanName, usualPage)
 	if err != nil {
-		return filewise.Script{}, err
+		return filewise.Statements{}, err
 	}
 	all, err := steps(g, "Made by Filewise, which drops it: keep nothing here. {…}")
-	return filewise.Script{Files: dialect.Asked(g.All()), Warnings: g.Warnings, Space: space(g), Steps: all.Plan(nil)}, err
+	return filewise.Statements{Files: dialect.Asked(g.All()), Warnings: g.Warnings, Space: space(g), Steps: all.Plan(nil)}, err
 }
 
 // steps returns the steps of a trial on a database marked with text.

@@ -125,7 +125,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		target, l := target, layout(filewise.KindPartitions, 4)
 		change(&target, &l)
-		if _, err := mariaDB.Script(target, l, w.Program()); !errors.Is(err, filewise.ErrUnsupported) || filewise.RemedyOf(err) == "" ||
+		if _, err := mariaDB.Statements(target, l, w.Program()); !errors.Is(err, filewise.ErrUnsupported) || filewise.RemedyOf(err) == "" ||
 			len(err.Error()) < 40 {
 			t.Errorf("%s: %v; %s", name, err, filewise.RemedyOf(err))
 		}
@@ -134,12 +134,12 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mariaDB.Script(target, layout(filewise.KindPartitions, 4), dump.Program()); !errors.Is(err, filewise.ErrUnsupported) ||
+	if _, err := mariaDB.Statements(target, layout(filewise.KindPartitions, 4), dump.Program()); !errors.Is(err, filewise.ErrUnsupported) ||
 		!strings.Contains(err.Error(), "READ LOCK") {
 		t.Errorf("a dump, which locks the tables of others: %v", err)
 	}
 	target.Volumes = []filewise.Volume{{Name: "r", Dir: "relative/dir"}}
-	if _, err := mariaDB.Script(target, layout(filewise.KindPartitions, 4), w.Program()); filewise.CodeOf(err) != filewise.CodeUsage {
+	if _, err := mariaDB.Statements(target, layout(filewise.KindPartitions, 4), w.Program()); filewise.CodeOf(err) != filewise.CodeUsage {
 		t.Errorf("relative: %v", err)
 	}
 }

@@ -29,7 +29,7 @@ type product struct {
 func products() []product {
 	all := []product{{mariaDB, servertest.MariaDB, nil}}
 	if longtest.Wanted() {
-		all = append(all, product{mySQL, servertest.MySQL, []string{"Trial", "CancelLeavesATrueLedger", "Script", "Offers", "DML", "Scan",
+		all = append(all, product{mySQL, servertest.MySQL, []string{"Trial", "CancelLeavesATrueLedger", "Statements", "Offers", "DML", "Scan",
 			"Orders", "Custom", "AddedLater", "ConnectionLost", "LoadLost", "Deadlocks", "Load"}})
 	}
 	return all

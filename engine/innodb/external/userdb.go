@@ -246,7 +246,7 @@ func (d Engine) loaders(l filewise.Layout) string {
 }
 
 // ownScript describes what a trial on a user's database executes.
-func (d Engine) ownScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.Script, err error) {
+func (d Engine) ownScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.Statements, err error) {
 	if err := d.checkOwn(t, l, p); err != nil {
 		return out, err
 	}

@@ -31,7 +31,7 @@ func testBackups(t *testing.T, sub subject) {
 	l := phaseLayout(filewise.KindSystem, 4, 32<<20)
 	l.Backup, l.LogVolume = filewise.Spread{Files: 2}, "v3"
 	if sub.noTool() {
-		_, err := sub.Engine.Script(sub.onScratch(t, 3), l, w.Program())
+		_, err := sub.Engine.Statements(sub.onScratch(t, 3), l, w.Program())
 		if !errors.Is(err, filewise.ErrUnsupported) || !strings.Contains(filewise.RemedyOf(err), "dump") {
 			t.Errorf("without a program: %v; %s", err, filewise.RemedyOf(err))
 		}
@@ -110,7 +110,7 @@ func testBackupPlans(t *testing.T, sub subject) {
 		l := phaseLayout(filewise.KindSystem, 4, 96<<20)
 		l.Backup = filewise.Spread{Files: 2, Placement: filewise.PlaceOne}
 		c.change(&l)
-		script, err := sub.Engine.Script(target, l, w.Program())
+		script, err := sub.Engine.Statements(target, l, w.Program())
 		if refused := errors.Is(err, filewise.ErrUnsupported); refused != c.refused || err != nil && !refused {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -209,7 +209,7 @@ func testDumpPlans(t *testing.T, sub subject) {
 	} {
 		l := dumpLayout()
 		c.change(&l)
-		script, err := sub.Engine.Script(target, l, dump(t).Program())
+		script, err := sub.Engine.Statements(target, l, dump(t).Program())
 		if c.says != "" {
 			if filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), c.says) || filewise.RemedyOf(err) == "" {
 				t.Errorf("%s: %v; %s", name, err, filewise.RemedyOf(err))

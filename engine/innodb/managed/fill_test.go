@@ -124,7 +124,7 @@ func testFillWarnings(t *testing.T, sub subject) {
 	p := w.Program()
 	for bytes, code := range map[int64]string{0: "files-filled-in-order", 1 << 20: "later-files-untouched", 200 << 20: "last-file-outgrows"} {
 		p.WorkBytes = bytes
-		script, err := sub.Engine.Script(target, l, p)
+		script, err := sub.Engine.Statements(target, l, p)
 		said := slices.DeleteFunc(script.Warnings, func(w filewise.Warning) bool { return w.Code == "system-scope" })
 		if err != nil || len(said) != 1 || said[0].Code != code || said[0].Remedy == "" {
 			t.Errorf("work of %d bytes: %v %v, want %s", bytes, said, err, code)

@@ -30,5 +30,5 @@ var mariaDB = subject{
 	Load: 600,
 	// Failures, a full volume, and workloads of many phases do not depend on the kind
 	// where the external suite tries partitions.
-	OfPartitions: []string{"Trial", "WrongLedgerIsRefused", "Layouts", "Script", "Offers", "Refusals", "AddedLater", "Names"},
+	OfPartitions: []string{"Trial", "WrongLedgerIsRefused", "Layouts", "Statements", "Offers", "Refusals", "AddedLater", "Names"},
 }

@@ -29,9 +29,9 @@ var mySQL = subject{
 	Load:  100, // MariaDB's are 600
 	// What depends on a managed server of one tablespace: workloads, failures and loads
 	// are tried on MySQL by URL, and all of it on MariaDB.
-	OfSystem: []string{"Trial", "CancelLeavesATrueLedger", "Layouts", "Script", "Offers", "Orders", "AddedLater", "DiskFull"},
+	OfSystem: []string{"Trial", "CancelLeavesATrueLedger", "Layouts", "Statements", "Offers", "Orders", "AddedLater", "DiskFull"},
 	// Names of files, directories, and what adds files: the rest is MariaDB's code.
-	OfPartitions: []string{"Trial", "Script", "AddedLater", "Names"},
+	OfPartitions: []string{"Trial", "Statements", "AddedLater", "Names"},
 }
 
 // What differs by product.

@@ -26,17 +26,17 @@ func testPlanRefuses(t *testing.T, sub subject) {
 		{"max_statement_time", "1", "in the middle"}, {"max-statement-t", "1", "in the middle"},
 	} {
 		target.Settings = map[string]string{c.name: c.value}
-		_, err := sub.Engine.Script(target, systemLayout(2, 24<<20), w.Program())
+		_, err := sub.Engine.Statements(target, systemLayout(2, 24<<20), w.Program())
 		if filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(fmt.Sprint(err), c.says) {
 			t.Errorf("--set %s=%s: %v", c.name, c.value, err)
 		}
 	}
 	target.Settings = map[string]string{"max_connections": "26"}
-	if _, err := sub.Engine.Script(target, systemLayout(2, 24<<20), w.Program()); err != nil {
+	if _, err := sub.Engine.Statements(target, systemLayout(2, 24<<20), w.Program()); err != nil {
 		t.Error(err)
 	}
 	target.Settings, target.ServerBin = nil, filepath.Join(t.TempDir(), "none")
-	_, plan := sub.Engine.Script(target, systemLayout(2, 24<<20), w.Program())
+	_, plan := sub.Engine.Statements(target, systemLayout(2, 24<<20), w.Program())
 	_, run := sub.Engine.Open(t.Context(), target)
 	if plan == nil || fmt.Sprint(plan) != fmt.Sprint(run) || filewise.CodeOf(plan) != filewise.CodePreflight {
 		t.Errorf("plan: %v; run: %v", plan, run)
@@ -74,7 +74,7 @@ func testScriptFiles(t *testing.T, sub subject) {
 			}
 			t.Run(page+" "+name, func(t *testing.T) {
 				w := inserts(t, nil)
-				script, err := sub.Engine.Script(target, l, w.Program())
+				script, err := sub.Engine.Statements(target, l, w.Program())
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -12,23 +12,23 @@ import (
 	"filewise/engine/internal/script"
 )
 
-// Script describes what a build would create and execute.
-func (e Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+// Statements describes what a build would create and execute.
+func (e Engine) Statements(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
 	d, err := newDesign(e.Product, t, l, p, builds.First)
 	if err != nil {
-		return filewise.Script{}, err
+		return filewise.Statements{}, err
 	}
-	s := filewise.Script{Warnings: d.Warnings, Space: d.space(), Files: d.asked()}
+	s := filewise.Statements{Warnings: d.Warnings, Space: d.space(), Files: d.asked()}
 	if d.isSystem() && len(d.Later) > 0 {
 		s.Warnings = append(s.Warnings, filewise.Warning{Code: "size-when-extended", Remedy: "none is needed",
 			Message: "the first file's size in innodb_data_file_path will be the one that it then has"})
 	}
 	if s.Facts, err = d.dumpFacts(context.Background()); err != nil {
-		return filewise.Script{}, err
+		return filewise.Statements{}, err
 	}
 	in, err := e.planned(t)
 	if err != nil {
-		return filewise.Script{}, err
+		return filewise.Statements{}, err
 	}
 	steps, err := d.steps(in)
 	s.Steps = steps.Plan(nil)

@@ -99,7 +99,7 @@ func testQuoting(t *testing.T, sub subject) {
 		}
 	}
 	colon := filewise.Target{Volumes: []filewise.Volume{{Name: "v", Dir: filepath.Join(root, "a:b")}}}
-	if _, err := sub.Engine.Script(colon, systemLayout(4, 24<<20), w.Program()); !errors.Is(err, filewise.ErrUnsupported) {
+	if _, err := sub.Engine.Statements(colon, systemLayout(4, 24<<20), w.Program()); !errors.Is(err, filewise.ErrUnsupported) {
 		t.Errorf("a directory that InnoDB cannot read: %v", err)
 	}
 }

@@ -12,7 +12,7 @@
 //		return w.Steps()
 //	}
 //
-// Engine.Script prints them by Steps.Plan. A build keeps the same steps and executes
+// Engine.Statements returns them by Steps.Plan. A build keeps the same steps and executes
 // them stage by stage:
 //
 //	err := b.steps.At(filewise.StageBuild).On("server").Run(ctx, b.exec)
