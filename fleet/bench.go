@@ -28,8 +28,8 @@ import (
 // Site holds a host's settings for measuring.
 type Site struct {
 	Offer
-	// Make plans an order's experiment as "run" on this host would.
-	Make func(Order) (plan.Made, error)
+	// Make plans a job's experiment as "run" on this host would.
+	Make func(Job) (plan.Made, error)
 	// Options returns the options of a plan's run.
 	Options func(plan.Made) run.Options
 	// Engine and Login open a driver's target, with this host's own password.
@@ -57,11 +57,11 @@ const (
 
 // Request is a workflow's request to a host.
 type Request struct {
-	Order Order `json:"order"`
-	After int   `json:"after,omitempty"` // number of trials that the workflow has counted, or will have when the request's turn comes
-	Ahead bool  `json:"ahead,omitempty"` // the previous trial is still being measured
-	Open  bool  `json:"open,omitempty"`  // no trial is requested yet
-	Part  int   `json:"part,omitempty"`  // number of the bundle's part
+	Job   Job  `json:"order"`
+	After int  `json:"after,omitempty"` // number of trials that the workflow has counted, or will have when the request's turn comes
+	Ahead bool `json:"ahead,omitempty"` // the previous trial is still being measured
+	Open  bool `json:"open,omitempty"`  // no trial is requested yet
+	Part  int  `json:"part,omitempty"`  // number of the bundle's part
 }
 
 // bench holds the activities of a host. One run is open at a time.
@@ -73,7 +73,7 @@ type bench struct {
 
 	mu     sync.Mutex
 	open   *measuring
-	faulty map[string]time.Time // by order, since when a fault that may pass has stopped it
+	faulty map[string]time.Time // by job, since when a fault that may pass has stopped it
 	bundle struct {             // the bundle that was read last
 		name   string
 		trials int
@@ -86,9 +86,9 @@ type bench struct {
 // standing. Stored trials are not measured again, so a repeated request does no harm. A request to open the run returns
 // once the run waits for the request of its first trial.
 func (b *bench) Next(ctx context.Context, r Request) (Standing, error) {
-	m, err := b.begin(r.Order)
+	m, err := b.begin(r.Job)
 	if err != nil {
-		return Standing{}, b.unanswered(r.Order, err)
+		return Standing{}, b.unanswered(r.Job, err)
 	}
 	beat := time.NewTicker(heartbeatEvery)
 	defer beat.Stop()
@@ -98,9 +98,9 @@ func (b *bench) Next(ctx context.Context, r Request) (Standing, error) {
 		s, changed, err := m.grant(t, b.share)
 		switch {
 		case err != nil:
-			return s, b.unanswered(r.Order, err)
+			return s, b.unanswered(r.Job, err)
 		case changed == nil:
-			b.passed(r.Order)
+			b.passed(r.Job)
 			return s, nil
 		}
 		select {
@@ -124,19 +124,19 @@ func unheard(cause error) bool {
 	return away(cause) || errors.As(cause, &unknown)
 }
 
-// Close ends an order's run cleanly, if it is open. Next resumes it.
+// Close ends a job's run cleanly, if it is open. Next resumes it.
 func (b *bench) Close(_ context.Context, r Request) error {
 	b.mu.Lock()
 	m := b.open
 	b.mu.Unlock()
-	if m != nil && m.name == r.Order.Name() {
+	if m != nil && m.name == r.Job.Name() {
 		m.close()
 	}
 	return nil
 }
 
-// begin returns the order's run. If the run is not open, begin opens it, new or as it was left.
-func (b *bench) begin(o Order) (*measuring, error) {
+// begin returns the job's run. If the run is not open, begin opens it, new or as it was left.
+func (b *bench) begin(o Job) (*measuring, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.open != nil && !b.open.over() {
@@ -166,9 +166,9 @@ func (b *bench) begin(o Order) (*measuring, error) {
 	return m, nil
 }
 
-// unanswered returns the error for what stops an order. Faults that may pass are waited for as long as the order's host
+// unanswered returns the error for what stops a job. Faults that may pass are waited for as long as the job's host
 // is.
-func (b *bench) unanswered(o Order, err error) error {
+func (b *bench) unanswered(o Job, err error) error {
 	if !mayPass(err) {
 		return b.refused(err)
 	}
@@ -187,8 +187,8 @@ func (b *bench) unanswered(o Order, err error) error {
 	return b.later(err)
 }
 
-// passed records that the order goes on.
-func (b *bench) passed(o Order) {
+// passed records that the job goes on.
+func (b *bench) passed(o Job) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.faulty, o.id())
@@ -436,8 +436,8 @@ func own(ctx context.Context, path, name, host string) (ref string, err error) {
 
 const hostTag = "host="
 
-// find returns the order's run from the host's store.
-func (b *bench) find(ctx context.Context, o Order) (archive.Run, error) {
+// find returns the job's run from the host's store.
+func (b *bench) find(ctx context.Context, o Job) (archive.Run, error) {
 	made, err := b.site.Make(o)
 	if err != nil {
 		return archive.Run{}, err
@@ -453,21 +453,21 @@ func (b *bench) find(ctx context.Context, o Order) (archive.Run, error) {
 // partBytes is the size of a bundle's part in one answer. Temporal takes 2 MiB, in base64.
 const partBytes = 512 << 10
 
-// Export returns a part of the bundle of an order's run.
+// Export returns a part of the bundle of a job's run.
 func (b *bench) Export(ctx context.Context, r Request) (Part, error) {
-	found, err := b.find(ctx, r.Order)
+	found, err := b.find(ctx, r.Job)
 	if err != nil {
 		return Part{}, b.refused(err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	kept := &b.bundle
-	if kept.name != r.Order.Name() || kept.trials != len(found.Trials) || r.Part == 0 {
+	if kept.name != r.Job.Name() || kept.trials != len(found.Trials) || r.Part == 0 {
 		by := store.Manifest{Version: b.site.Version, Exported: time.Now(), Host: b.site.Host}
 		if kept.bytes, kept.sum, err = bundleOf(found, by); err != nil {
 			return Part{}, b.refused(err)
 		}
-		kept.name, kept.trials = r.Order.Name(), len(found.Trials)
+		kept.name, kept.trials = r.Job.Name(), len(found.Trials)
 	}
 	p := Part{Bundle{kept.sum, (len(kept.bytes) + partBytes - 1) / partBytes, kept.trials}, r.Part, nil}
 	if r.Part >= p.Parts {

@@ -160,7 +160,7 @@ func (s Study) secret() error {
 }
 
 // Start has every experiment measured on each of the hosts or, if any is set, on one host that fits. It returns all
-// orders' IDs. Orders started before under this name go on unchanged; n counts the new ones.
+// jobs' IDs. Jobs started before under this name go on unchanged; n counts the new ones.
 func (c Campaigns) Start(ctx context.Context, name string, s Study, hosts []Present, any bool, patience time.Duration) (ids []string, n int,
 	err error) {
 	if err := s.secret(); err != nil {
@@ -170,20 +170,20 @@ func (c Campaigns) Start(ctx context.Context, name string, s Study, hosts []Pres
 		return filewise.Each(hosts, func(p Present) string { return p.Host }), nil
 	}
 	if any {
-		known, err := c.Orders(ctx, name)
+		known, err := c.Jobs(ctx, name)
 		if err != nil && filewise.CodeOf(err) != filewise.CodeNotFound {
 			return nil, 0, err
 		}
 		on = s.anyOf(name, known, hosts)
 	}
-	var orders []Order
+	var jobs []Job
 	for _, experiment := range s.Experiments {
 		names, err := on(experiment)
 		if err != nil {
 			return nil, 0, err
 		}
 		for _, host := range names {
-			o := Order{Campaign: name, Experiment: experiment, Host: host, File: s.File, Study: s.Text, Scripts: s.Scripts,
+			o := Job{Campaign: name, Experiment: experiment, Host: host, File: s.File, Study: s.Text, Scripts: s.Scripts,
 				Patience: patience}
 			if !slices.Contains(s.Seeded, experiment) {
 				o.Seed = seedOf(name, experiment)
@@ -191,12 +191,12 @@ func (c Campaigns) Start(ctx context.Context, name string, s Study, hosts []Pres
 			if err := o.check(); err != nil {
 				return nil, 0, err
 			}
-			orders, ids = append(orders, o), append(ids, o.id())
+			jobs, ids = append(jobs, o), append(ids, o.id())
 		}
 	}
 	var begun atomic.Int64
-	err = each(ctx, len(orders), func(ctx context.Context, i int) error {
-		is, err := c.begin(ctx, orders[i], enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE)
+	err = each(ctx, len(jobs), func(ctx context.Context, i int) error {
+		is, err := c.begin(ctx, jobs[i], enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE)
 		if is {
 			begun.Add(1)
 		}
@@ -205,7 +205,7 @@ func (c Campaigns) Start(ctx context.Context, name string, s Study, hosts []Pres
 	return ids, int(begun.Load()), err
 }
 
-// anyOf returns a function that chooses an experiment's host. If a known order has a host, it is that one. Otherwise it
+// anyOf returns a function that chooses an experiment's host. If a known job has a host, it is that one. Otherwise it
 // is a host that works, has the engine and, if any host has the volumes by name, has these too. Such hosts take turns.
 // The first one follows from the campaign's name, so that not all campaigns begin with the same host.
 func (s Study) anyOf(campaign string, known []string, hosts []Present) func(string) ([]string, error) {
@@ -215,7 +215,7 @@ func (s Study) anyOf(campaign string, known []string, hosts []Present) func(stri
 		engine := s.Engines[experiment]
 		turn[engine]++ // counts known experiments too, so that the others keep their hosts
 		for _, id := range known {
-			if host, ok := strings.CutPrefix(id, Order{Campaign: campaign, Experiment: experiment}.id()); ok {
+			if host, ok := strings.CutPrefix(id, Job{Campaign: campaign, Experiment: experiment}.id()); ok {
 				return []string{host}, nil
 			}
 		}
@@ -237,13 +237,13 @@ func (s Study) anyOf(campaign string, known []string, hosts []Present) func(stri
 	}
 }
 
-// begin starts an order. It returns false if the order was started before. If Temporal is overloaded or away, it
+// begin starts a job. It returns false if the job was started before. If Temporal is overloaded or away, it
 // retries.
-func (c Campaigns) begin(ctx context.Context, o Order, again enums.WorkflowIdReusePolicy) (begun bool, err error) {
+func (c Campaigns) begin(ctx context.Context, o Job, again enums.WorkflowIdReusePolicy) (begun bool, err error) {
 	for tries := 0; ; tries++ {
 		_, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: o.id(), TaskQueue: queue,
 			WorkflowIDReusePolicy: again, WorkflowExecutionErrorWhenAlreadyStarted: true,
-		}, typeExperiment, State{Order: o})
+		}, typeExperiment, State{Job: o})
 		var there *serviceerror.WorkflowExecutionAlreadyStarted
 		switch {
 		case errors.As(err, &there):
@@ -275,12 +275,12 @@ func seedOf(campaign, experiment string) string {
 	return strconv.FormatUint(h.Sum64()>>33, 10)
 }
 
-// Orders returns the IDs of a campaign's orders, by experiment and host. Without a name, it returns all campaigns'
-// orders. Temporal lists new orders with a delay.
-func (c Campaigns) Orders(ctx context.Context, campaign string) ([]string, error) {
+// Jobs returns the IDs of a campaign's jobs, by experiment and host. Without a name, it returns all campaigns'
+// jobs. Temporal lists new jobs with a delay.
+func (c Campaigns) Jobs(ctx context.Context, campaign string) ([]string, error) {
 	prefix := campaignPrefix
 	if campaign != "" {
-		if err := (Order{Campaign: campaign, Experiment: "e", Host: "h"}).check(); err != nil {
+		if err := (Job{Campaign: campaign, Experiment: "e", Host: "h"}).check(); err != nil {
 			return nil, err
 		}
 		prefix = idOf(campaign)
@@ -296,18 +296,18 @@ func (c Campaigns) Orders(ctx context.Context, campaign string) ([]string, error
 			"retention of its namespace only", "there is no campaign %q", campaign)
 	}
 	slices.Sort(ids)
-	return slices.Compact(ids), nil // an order that was continued as new is listed several times
+	return slices.Compact(ids), nil // a job that was continued as new is listed several times
 }
 
-// Ended reports whether the order has ended, so that nothing more will come.
+// Ended reports whether the job has ended, so that nothing more will come.
 func (s State) Ended() bool {
 	return !s.Ending && (s.Condition == Done || s.Condition == Stopped || s.Condition == Failed || s.Condition == Lost)
 }
 
-// Tell pauses, resumes or stops orders that have not ended, and returns their number. Resuming also restarts orders
-// that failed or were lost, if a worker of their host is there; such an order goes on with the host's store.
-func (c Campaigns) Tell(ctx context.Context, orders []string, word string) (n int, err error) {
-	all, err := c.States(ctx, orders)
+// Tell pauses, resumes or stops jobs that have not ended, and returns their number. Resuming also restarts jobs
+// that failed or were lost, if a worker of their host is there; such a job goes on with the host's store.
+func (c Campaigns) Tell(ctx context.Context, jobs []string, word string) (n int, err error) {
+	all, err := c.States(ctx, jobs)
 	if err != nil {
 		return 0, err
 	}
@@ -332,7 +332,7 @@ func (c Campaigns) Tell(ctx context.Context, orders []string, word string) (n in
 	return n + int(heard.Load()), err
 }
 
-// again restarts the orders that have ended without being measured, and returns their number.
+// again restarts the jobs that have ended without being measured, and returns their number.
 func (c Campaigns) again(ctx context.Context, all []State) (n int, err error) {
 	all = slices.DeleteFunc(slices.Clone(all), func(s State) bool { return !s.Ended() || s.Condition != Failed && s.Condition != Lost })
 	if len(all) == 0 {
@@ -346,7 +346,7 @@ func (c Campaigns) again(ctx context.Context, all []State) (n int, err error) {
 		if !slices.ContainsFunc(hosts, func(p Present) bool { return p.Host == s.Host && p.Working }) {
 			continue
 		}
-		begun, err := c.begin(ctx, s.Order, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE)
+		begun, err := c.begin(ctx, s.Job, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE)
 		if err != nil {
 			return n, unreachable(err)
 		}
@@ -357,17 +357,17 @@ func (c Campaigns) again(ctx context.Context, all []State) (n int, err error) {
 	return n, nil
 }
 
-// Fetched holds an order's results.
+// Fetched holds a job's results.
 type Fetched struct {
 	State
 	Here  int64 `json:"here"`         // number of the run in this store. 0 means nothing yet
 	Added int   `json:"trials_added"` // 0 means all trials were here
 }
 
-// Fetch stores the bundles of orders, each once however often it is called. A bundle that cannot be fetched does not
+// Fetch stores the bundles of jobs, each once however often it is called. A bundle that cannot be fetched does not
 // stop the others.
-func (c Campaigns) Fetch(ctx context.Context, orders []string, into *store.Store) (out []Fetched, err error) {
-	all, err := c.States(ctx, orders)
+func (c Campaigns) Fetch(ctx context.Context, jobs []string, into *store.Store) (out []Fetched, err error) {
+	all, err := c.States(ctx, jobs)
 	if err != nil {
 		return nil, err
 	}
@@ -427,9 +427,9 @@ func (c Campaigns) fetch(ctx context.Context, s State, into *store.Store) (id in
 	return into.Import(ctx, m, run, trials)
 }
 
-// Wait returns once all orders have ended, and reports each that has. Temporal may be away in the meantime.
-func (c Campaigns) Wait(ctx context.Context, orders []string, told func(State)) error {
-	for _, id := range orders {
+// Wait returns once all jobs have ended, and reports each that has. Temporal may be away in the meantime.
+func (c Campaigns) Wait(ctx context.Context, jobs []string, told func(State)) error {
+	for _, id := range jobs {
 		for {
 			var end State
 			err := c.GetWorkflow(ctx, id, "").Get(ctx, &end)

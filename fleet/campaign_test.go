@@ -54,9 +54,9 @@ func TestLabelsThatAreThereAreNamed(t *testing.T) {
 			t.Errorf("%v: %v, want %q", c.labels, err, c.want)
 		}
 	}
-	began := []State{{Order: Order{Study: []byte("files: 1, 2")}}, {Order: Order{Study: []byte("files: 1, 4")}}}
+	began := []State{{Job: Job{Study: []byte("files: 1, 2")}}, {Job: Job{Study: []byte("files: 1, 4")}}}
 	if n := Older(began, Study{Text: began[1].Study}); n != 1 {
-		t.Errorf("%d orders began with another study", n)
+		t.Errorf("%d jobs began with another study", n)
 	}
 	if text := (Told{Campaign: "c"}).Words(); !strings.HasPrefix(text, "All jobs of campaign c have ended") {
 		t.Errorf("where nobody hears it: %q", text)
@@ -142,7 +142,7 @@ func (s *two) GetWorkflowExecutionHistory(_ context.Context, r *workflowservice.
 	if strings.Contains(r.GetExecution().GetWorkflowId(), "secret") {
 		by = s.other
 	}
-	p, err := by.ToPayloads(State{Order: Order{Campaign: "open", Experiment: "inserts", Host: "db1"}, Condition: Done})
+	p, err := by.ToPayloads(State{Job: Job{Campaign: "open", Experiment: "inserts", Host: "db1"}, Condition: Done})
 	return &workflowservice.GetWorkflowExecutionHistoryResponse{History: &historypb.History{Events: []*historypb.HistoryEvent{{
 		EventType: enums.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED, Attributes: &historypb.HistoryEvent_WorkflowExecutionCompletedEventAttributes{
 			WorkflowExecutionCompletedEventAttributes: &historypb.WorkflowExecutionCompletedEventAttributes{Result: p}}}}}}, err
@@ -215,7 +215,7 @@ func dialed(t *testing.T, there workflowservice.WorkflowServiceServer) client.Cl
 	return c
 }
 
-// A campaign of many orders is started also by a Temporal that has much to do.
+// A campaign of many jobs is started also by a Temporal that has much to do.
 func TestStartIsAskedAgain(t *testing.T) {
 	c := dialed(t, new(busy))
 	s := Study{File: "s.yaml", Text: []byte("scenario: inserts"), Experiments: []string{"inserts"}}
@@ -228,7 +228,7 @@ func TestStartIsAskedAgain(t *testing.T) {
 	}
 }
 
-// ended is a Temporal whose only order a user has ended; its host has a worker.
+// ended is a Temporal whose only job a user has ended; its host has a worker.
 type ended struct {
 	workflowservice.UnimplementedWorkflowServiceServer
 	began atomic.Pointer[workflowservice.StartWorkflowExecutionRequest]
@@ -246,7 +246,7 @@ func (*ended) DescribeWorkflowExecution(context.Context, *workflowservice.Descri
 
 func (*ended) GetWorkflowExecutionHistory(context.Context, *workflowservice.GetWorkflowExecutionHistoryRequest) (
 	*workflowservice.GetWorkflowExecutionHistoryResponse, error) {
-	input, err := converter.GetDefaultDataConverter().ToPayloads(State{Order: order("inserts")})
+	input, err := converter.GetDefaultDataConverter().ToPayloads(State{Job: job("inserts")})
 	return &workflowservice.GetWorkflowExecutionHistoryResponse{History: &historypb.History{Events: []*historypb.HistoryEvent{{EventId: 1,
 		EventType: enums.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED, Attributes: &historypb.HistoryEvent_WorkflowExecutionStartedEventAttributes{
 			WorkflowExecutionStartedEventAttributes: &historypb.WorkflowExecutionStartedEventAttributes{Input: input}}}}}}, err
@@ -271,19 +271,19 @@ func (e *ended) StartWorkflowExecution(_ context.Context, r *workflowservice.Sta
 	return &workflowservice.StartWorkflowExecutionResponse{RunId: "again"}, nil
 }
 
-// An order that was ended on Temporal has failed, in words, and is begun again by resume.
+// A job that was ended on Temporal has failed, in words, and is begun again by resume.
 func TestOrderIsBegunAgain(t *testing.T) {
 	there := new(ended)
 	c := Campaigns{Client: dialed(t, there), silent: new(atomic.Bool), how: worker.WorkflowReplayerOptions{
 		DataConverter: converter.GetDefaultDataConverter(), FailureConverter: temporal.GetDefaultFailureConverter()}}
-	ids := []string{order("inserts").id()}
+	ids := []string{job("inserts").id()}
 	all, err := c.States(t.Context(), ids)
 	if err != nil || all[0].Condition != Failed || !strings.Contains(all[0].Words(), "ended on Temporal (terminated)") || !all[0].Ended() {
 		t.Errorf("it stands as %+v, %v", all, err)
 	}
 	for i, word := range []string{wordPause, wordResume} { // only the second begins it
 		if n, err := c.Tell(t.Context(), ids, word); err != nil || n != i || (there.began.Load() != nil) != (i == 1) {
-			t.Errorf("%s: %d orders, %v", word, n, err)
+			t.Errorf("%s: %d jobs, %v", word, n, err)
 		}
 	}
 	if r := there.began.Load(); r.GetWorkflowId() != ids[0] ||
@@ -292,7 +292,7 @@ func TestOrderIsBegunAgain(t *testing.T) {
 	}
 	ending := State{Condition: Done, Ending: true}
 	if ending.Ended() {
-		t.Error("an order whose results are on their way has ended")
+		t.Error("a job whose results are on their way has ended")
 	}
 }
 
@@ -355,20 +355,20 @@ func TestAnyHost(t *testing.T) {
 // A Temporal that is away ends no trial: only a request to end it does, and gets what there is.
 func TestTemporalAwayEndsNoTrial(t *testing.T) {
 	b := &bench{site: site(t), idle: time.Minute}
-	if s, err := b.Next(t.Context(), Request{Order: order("inserts")}); err != nil || s.Trials == 0 {
+	if s, err := b.Next(t.Context(), Request{Job: job("inserts")}); err != nil || s.Trials == 0 {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	for _, c := range []struct {
 		cause error
 		ends  bool
 	}{{serviceerror.NewUnavailable("away"), false}, {serviceerror.NewNotFound("given up"), false}, {context.Canceled, true}} {
-		m, err := b.begin(order("inserts"))
+		m, err := b.begin(job("inserts"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(c.cause)
-		s, err := b.Next(ctx, Request{Order: order("inserts"), After: 100})
+		s, err := b.Next(ctx, Request{Job: job("inserts"), After: 100})
 		if m.over() != c.ends || (err == nil && s.Trials > 0 && s.Doing == "") != c.ends {
 			t.Errorf("%v: the run is over: %v; %+v, %v", c.cause, m.over(), s, err)
 		}

@@ -38,7 +38,7 @@ func keyed(t *testing.T, letters ...string) (o client.Options) {
 // cannot ask for anything.
 func TestNothingReadableIsInAHistory(t *testing.T) {
 	old, two, other := keyed(t, "a"), keyed(t, "b", "a"), keyed(t, "c")
-	told := State{Order: order("inserts"), Error: "disk is full"}
+	told := State{Job: job("inserts"), Error: "disk is full"}
 	payloads, err := old.DataConverter.ToPayloads(told, "a signal")
 	if err != nil {
 		t.Fatal(err)

@@ -62,7 +62,7 @@ func site(t *testing.T) Site {
 	engine.Clock().Advance(26 * 365 * 24 * time.Hour) // of which there are runs
 	return Site{
 		Offer: Offer{Host: "db1", Labels: []string{"storage=nvme"}, Version: "test"},
-		Make: func(o Order) (plan.Made, error) {
+		Make: func(o Job) (plan.Made, error) {
 			p := experiment.Plan{
 				Scenario: sc.Name, Params: sc.Params, Seed: 7, StorageLimit: "off",
 				Target: filewise.Target{Engine: fake.Name, Mode: filewise.Embedded, Durability: filewise.DurabilityFull,
@@ -103,8 +103,8 @@ func environment(t *testing.T, b *bench) *testsuite.TestWorkflowEnvironment {
 	return env
 }
 
-func order(experiment string) Order {
-	return Order{Campaign: "storage", Experiment: experiment, Host: "db1", Patience: time.Hour}
+func job(experiment string) Job {
+	return Job{Campaign: "storage", Experiment: experiment, Host: "db1", Patience: time.Hour}
 }
 
 // result returns the workflow's result.
@@ -146,7 +146,7 @@ func TestExperimentIsThatOfRun(t *testing.T) {
 		}
 		return now.Next(ctx, r)
 	}, activity.RegisterOptions{Name: "Next", DisableAlreadyRegisteredCheck: true})
-	env.ExecuteWorkflow(Experiment, State{Order: order("inserts")})
+	env.ExecuteWorkflow(Experiment, State{Job: job("inserts")})
 	s := result(t, env)
 	if s.Condition != Done || s.Bundle.Parts != 1 || s.Standing.Verdict == "" || s.Error != "" {
 		t.Fatalf("it ended as %+v", s)
@@ -215,7 +215,7 @@ func TestPauseResumeStop(t *testing.T) {
 		}
 		return b.Next(ctx, r)
 	}, activity.RegisterOptions{Name: "Next", DisableAlreadyRegisteredCheck: true})
-	env.ExecuteWorkflow(Experiment, State{Order: order("inserts")})
+	env.ExecuteWorkflow(Experiment, State{Job: job("inserts")})
 	s := result(t, env)
 	if paused.Condition != Paused || paused.Standing.Trials != 1 || s.Condition != Stopped || s.Standing.Trials < 3 || s.Bundle.Parts != 1 ||
 		resumed.Condition != Waiting {
@@ -224,7 +224,7 @@ func TestPauseResumeStop(t *testing.T) {
 	b.end()
 }
 
-// A pause that is over before the trial is, and what it took back, do not end the order.
+// A pause that is over before the trial is, and what it took back, do not end the job.
 func TestPauseWithinATrial(t *testing.T) {
 	b := &bench{site: site(t), idle: time.Minute}
 	defer b.end()
@@ -237,16 +237,16 @@ func TestPauseWithinATrial(t *testing.T) {
 		}
 		return b.Next(ctx, r)
 	}, activity.RegisterOptions{Name: "Next", DisableAlreadyRegisteredCheck: true})
-	env.ExecuteWorkflow(Experiment, State{Order: order("inserts")})
+	env.ExecuteWorkflow(Experiment, State{Job: job("inserts")})
 	if s := result(t, env); s.Condition != Done || s.Bundle.Trials != s.Standing.Trials {
 		t.Errorf("it ended as %+v", s)
 	}
 }
 
-// An order that waits for its host, which measures another, does not begin while it is paused.
+// A job that waits for its host, which measures another, does not begin while it is paused.
 func TestPauseWhileAnotherIsMeasured(t *testing.T) {
 	b := &bench{site: site(t), idle: time.Minute}
-	if _, err := b.begin(order("another")); err != nil {
+	if _, err := b.begin(job("another")); err != nil {
 		t.Fatal(err)
 	}
 	env := environment(t, b)
@@ -259,12 +259,12 @@ func TestPauseWhileAnotherIsMeasured(t *testing.T) {
 		b.end()
 	}, 2*time.Minute)
 	env.RegisterDelayedCallback(func() {
-		if b.open.name != order("another").Name() {
+		if b.open.name != job("another").Name() {
 			t.Errorf("%s was begun", b.open.name)
 		}
 		env.SignalWorkflow(control, wordResume)
 	}, time.Hour)
-	env.ExecuteWorkflow(Experiment, State{Order: order("inserts")})
+	env.ExecuteWorkflow(Experiment, State{Job: job("inserts")})
 	if s := result(t, env); paused.Condition != Paused || s.Condition != Done {
 		t.Errorf("paused as %+v, ended as %+v", paused, s)
 	}
@@ -273,7 +273,7 @@ func TestPauseWhileAnotherIsMeasured(t *testing.T) {
 func TestWhatGoesWrongIsSaid(t *testing.T) {
 	b := &bench{site: site(t), idle: time.Minute}
 	env := environment(t, b)
-	env.ExecuteWorkflow(Experiment, State{Order: order("nowhere")})
+	env.ExecuteWorkflow(Experiment, State{Job: job("nowhere")})
 	if s := result(t, env); s.Condition != Failed || !strings.Contains(s.Error, "does not exist") || strings.Contains(s.Error, "secret") ||
 		!strings.Contains(s.Words(), "\n  → ") {
 		t.Errorf("without its volume: %+v, %s", s, s.Words())
@@ -282,7 +282,7 @@ func TestWhatGoesWrongIsSaid(t *testing.T) {
 	env.RegisterActivityWithOptions(func(context.Context, Request) (Standing, error) {
 		return Standing{}, temporal.NewTimeoutError(enums.TIMEOUT_TYPE_SCHEDULE_TO_START, nil) // as Temporal reports it
 	}, activity.RegisterOptions{Name: "Next", DisableAlreadyRegisteredCheck: true})
-	env.ExecuteWorkflow(Experiment, State{Order: order("inserts"), Standing: Standing{Run: 3, Trials: 5}})
+	env.ExecuteWorkflow(Experiment, State{Job: job("inserts"), Standing: Standing{Run: 3, Trials: 5}})
 	if s := result(t, env); s.Condition != Lost || s.Standing.Trials != 5 || !strings.Contains(s.Error, "not answered for 1h") {
 		t.Errorf("without its host: %+v", s)
 	}
@@ -291,7 +291,7 @@ func TestWhatGoesWrongIsSaid(t *testing.T) {
 	if filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), "holds a secret") {
 		t.Errorf("a password in the study: %v", err)
 	}
-	_, _, err = Campaigns{}.fetch(t.Context(), State{Order: order("inserts"), Bundle: Bundle{Parts: 1 << 40}}, nil)
+	_, _, err = Campaigns{}.fetch(t.Context(), State{Job: job("inserts"), Bundle: Bundle{Parts: 1 << 40}}, nil)
 	if filewise.CodeOf(err) != filewise.CodeStore {
 		t.Errorf("a bundle without end: %v", err)
 	}
@@ -317,7 +317,7 @@ func TestHostsWithOneStore(t *testing.T) {
 	for _, host := range []string{"db1", "db2", "db1"} {
 		at.Host = host
 		b := &bench{site: at, idle: time.Minute}
-		s, err := b.Next(t.Context(), Request{Order: order("inserts")})
+		s, err := b.Next(t.Context(), Request{Job: job("inserts")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -329,12 +329,12 @@ func TestHostsWithOneStore(t *testing.T) {
 	}
 }
 
-// A server that is away for a while ends no order; for longer than its patience it does.
+// A server that is away for a while ends no job; for longer than its patience it does.
 func TestFaultsThatPass(t *testing.T) {
 	for patience, want := range map[time.Duration]string{time.Hour: Done, 0: Failed} {
 		at := site(t)
 		usual, asked := at.Make, 0
-		at.Make = func(o Order) (plan.Made, error) {
+		at.Make = func(o Job) (plan.Made, error) {
 			if asked++; asked <= 3 {
 				return plan.Made{}, fmt.Errorf("connect: %w", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED})
 			}
@@ -342,13 +342,13 @@ func TestFaultsThatPass(t *testing.T) {
 		}
 		b := &bench{site: at, idle: time.Minute}
 		env := environment(t, b)
-		o := order("inserts")
+		o := job("inserts")
 		o.Patience = time.Hour
 		env.RegisterActivityWithOptions(func(ctx context.Context, r Request) (Standing, error) {
-			r.Order.Patience = patience
+			r.Job.Patience = patience
 			return b.Next(ctx, r)
 		}, activity.RegisterOptions{Name: "Next", DisableAlreadyRegisteredCheck: true})
-		env.ExecuteWorkflow(Experiment, State{Order: o})
+		env.ExecuteWorkflow(Experiment, State{Job: o})
 		if s := result(t, env); s.Condition != want {
 			t.Errorf("with a patience of %v it ended as %+v", patience, s)
 		}
@@ -367,7 +367,7 @@ func TestHostIsLostForGood(t *testing.T) {
 		}
 		return b.Next(ctx, r)
 	}, activity.RegisterOptions{Name: "Next", DisableAlreadyRegisteredCheck: true})
-	env.ExecuteWorkflow(Experiment, State{Order: order("inserts")})
+	env.ExecuteWorkflow(Experiment, State{Job: job("inserts")})
 	s := result(t, env)
 	if s.Condition != Lost || s.Bundle.Trials < 6 || !strings.Contains(s.Error, fmt.Sprint(s.Bundle.Trials, " of its trials have come home")) {
 		t.Fatalf("lost with %d trials: %+v", s.Bundle.Trials, s)
@@ -396,7 +396,7 @@ func TestWhatAHostDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := State{Order: order("inserts"), Condition: Running, Standing: Standing{Trials: 5}}
+	s := State{Job: job("inserts"), Condition: Running, Standing: Standing{Trials: 5}}
 	how := worker.WorkflowReplayerOptions{DataConverter: converter.GetDefaultDataConverter(),
 		FailureConverter: temporal.GetDefaultFailureConverter()}
 	s.hear(how, &workflowpb.PendingActivityInfo{HeartbeatDetails: beat})
@@ -420,7 +420,7 @@ func TestWhatAHostDoes(t *testing.T) {
 // A run whose next trial is not requested gives the host back.
 func TestNobodyAsks(t *testing.T) {
 	b := &bench{site: site(t), idle: 50 * time.Millisecond}
-	m, err := b.begin(order("inserts"))
+	m, err := b.begin(job("inserts"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -449,7 +449,7 @@ func TestHistoryIsReplayed(t *testing.T) {
 	}
 }
 
-// What is known of an order is also known if no worker answers: from its history, however far that goes.
+// What is known of a job is also known if no worker answers: from its history, however far that goes.
 func TestNoWorkerAnswers(t *testing.T) {
 	f, err := os.Open("testdata/history-2.json")
 	if err != nil {
@@ -481,7 +481,7 @@ func TestNoWorkerAnswers(t *testing.T) {
 			t.Errorf("at the end: %+v", e.State)
 		}
 	}
-	s := State{Order: order("inserts"), Condition: Running, Standing: Standing{Trials: 7, Beside: 2}}
+	s := State{Job: job("inserts"), Condition: Running, Standing: Standing{Trials: 7, Beside: 2}}
 	heard := time.Date(2026, 11, 25, 4, 5, 6, 0, time.Local)
 	s.unanswered(heard)
 	if want := "inserts on db1: running, 5 trials; no worker answers; it was heard of last at 2026-11-25 04:05:06"; s.Words() != want {
@@ -545,13 +545,13 @@ func TestDriverThroughTemporal(t *testing.T) {
 			t.Errorf("%s: %+v", c.mode, said)
 		}
 	}
-	if _, err := b.begin(order("inserts")); filewise.CodeOf(err) != filewise.CodeBusy {
+	if _, err := b.begin(job("inserts")); filewise.CodeOf(err) != filewise.CodeBusy {
 		t.Errorf("a campaign on a host that is a driver: %v", err)
 	}
 	if err := b.driver.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.begin(order("inserts")); err != nil {
+	if _, err := b.begin(job("inserts")); err != nil {
 		t.Fatal(err)
 	}
 	env := environment(t, b)
@@ -566,7 +566,7 @@ func TestDriverThroughTemporal(t *testing.T) {
 func TestTrialsThatComeTogether(t *testing.T) {
 	at := site(t)
 	usual := at.Make
-	at.Make = func(o Order) (plan.Made, error) {
+	at.Make = func(o Job) (plan.Made, error) {
 		made, err := usual(o)
 		made.Plan.Sessions, made.Plan.MaxBlocks = true, 24
 		return made, err
@@ -581,7 +581,7 @@ func TestTrialsThatComeTogether(t *testing.T) {
 		}
 		return s, err
 	}, activity.RegisterOptions{Name: "Next", DisableAlreadyRegisteredCheck: true})
-	env.ExecuteWorkflow(Experiment, State{Order: order("inserts")})
+	env.ExecuteWorkflow(Experiment, State{Job: job("inserts")})
 	if s := result(t, env); s.Condition != Done || s.Standing.Trials < 12 || s.Bundle.Trials != s.Standing.Trials {
 		t.Errorf("it ended as %+v", s)
 	}
@@ -596,7 +596,7 @@ func TestShortTrialsShareAStep(t *testing.T) {
 		env := environment(t, b)
 		actions, began := map[string]int{}, time.Now() // that Temporal Cloud would bill, without heartbeats
 		env.SetOnActivityStartedListener(func(i *activity.Info, _ context.Context, _ converter.EncodedValues) { actions[i.ActivityType.Name]++ })
-		env.ExecuteWorkflow(Experiment, State{Order: order(experiment)})
+		env.ExecuteWorkflow(Experiment, State{Job: job(experiment)})
 		s := result(t, env)
 		if s.Condition != Done || s.Standing.Trials < 8 || s.Bundle.Trials != s.Standing.Trials || share == time.Hour && s.Steps > 1 {
 			t.Errorf("with a share of %v it ended as %+v", share, s)
@@ -610,7 +610,7 @@ func TestShortTrialsShareAStep(t *testing.T) {
 	b := &bench{site: at, idle: time.Minute, share: time.Hour}
 	defer b.end()
 	answers := make(chan Standing, 2)
-	for _, r := range []Request{{Order: order("ahead"), After: 1, Ahead: true}, {Order: order("ahead")}} {
+	for _, r := range []Request{{Job: job("ahead"), After: 1, Ahead: true}, {Job: job("ahead")}} {
 		go func() { s, _ := b.Next(t.Context(), r); answers <- s }()
 	}
 	if one, two := <-answers, <-answers; !one.Ended || !two.Ended || one.Trials != two.Trials {
@@ -620,12 +620,12 @@ func TestShortTrialsShareAStep(t *testing.T) {
 
 // Conditions are written whole, whatever letters they begin with.
 func TestSumsInWords(t *testing.T) {
-	of := Order{Campaign: "night"}
-	sums := Sums([]State{{Order: of, Condition: Paused}, {Order: of, Condition: Done}, {Order: of, Condition: Done}})
+	of := Job{Campaign: "night"}
+	sums := Sums([]State{{Job: of, Condition: Paused}, {Job: of, Condition: Done}, {Job: of, Condition: Done}})
 	if len(sums) != 1 || sums[0].Words() != "night: 2 done, 1 paused" {
 		t.Errorf("%+v: %q", sums, sums[0].Words())
 	}
-	pausing := State{Order: Order{Host: "h1"}, Condition: Running, Pausing: true}
+	pausing := State{Job: Job{Host: "h1"}, Condition: Running, Pausing: true}
 	if words := pausing.Words(); !strings.Contains(words, "on h1: pausing, 0 trials") {
 		t.Error(words)
 	}

@@ -104,7 +104,7 @@ func (p Present) Words() string {
 	return fmt.Sprintf("host %s %v, %s%s", p.Host, p.Labels, filewise.Counted(p.Cores, "core"), away)
 }
 
-// Older counts orders that were started with another study.
+// Older counts jobs that were started with another study.
 func Older(states []State, study Study) (n int) {
 	for _, s := range states {
 		if !bytes.Equal(s.Study, study.Text) || !maps.Equal(s.Scripts, study.Scripts) {
@@ -117,14 +117,14 @@ func Older(states []State, study Study) (n int) {
 // Started describes what starting a campaign has done.
 type Started struct {
 	Campaign string    `json:"campaign"`
-	Started  int       `json:"started"` // orders that were started
+	Started  int       `json:"started"` // jobs that were started
 	Hosts    []Present `json:"hosts"`
 }
 
-// Told describes a campaign whose orders got a signal.
+// Told describes a campaign whose jobs got a signal.
 type Told struct {
 	Campaign string `json:"campaign"`
-	Told     int    `json:"told"` // orders that had not ended, or begin again
+	Told     int    `json:"told"` // jobs that had not ended, or begin again
 }
 
 // Words describes who got the signal.
@@ -148,30 +148,30 @@ func (c Campaigns) List(ctx context.Context) (Listed, error) {
 	if err != nil {
 		return Listed{}, err
 	}
-	orders, err := c.Orders(ctx, "")
+	jobs, err := c.Jobs(ctx, "")
 	if err != nil {
 		return Listed{}, err
 	}
-	states, err := c.Readable(ctx, orders)
+	states, err := c.Readable(ctx, jobs)
 	return Listed{Campaigns: Sums(states), Hosts: hosts}, err
 }
 
-// Sum counts a campaign's orders by condition.
+// Sum counts a campaign's jobs by condition.
 type Sum struct {
 	Campaign string         `json:"campaign"`
-	Orders   map[string]int `json:"orders"`
+	Jobs     map[string]int `json:"orders"`
 }
 
 // Words describes the sum in a line: "night: 2 done, 1 paused".
 func (s Sum) Words() string {
 	var of []string
-	for _, condition := range slices.Sorted(maps.Keys(s.Orders)) {
-		of = append(of, fmt.Sprint(s.Orders[condition], " ", condition))
+	for _, condition := range slices.Sorted(maps.Keys(s.Jobs)) {
+		of = append(of, fmt.Sprint(s.Jobs[condition], " ", condition))
 	}
 	return s.Campaign + ": " + strings.Join(of, ", ")
 }
 
-// Sums returns the sums of orders by campaign.
+// Sums returns the sums of jobs by campaign.
 func Sums(states []State) []Sum {
 	out := []Sum{}
 	for _, s := range states {
@@ -179,12 +179,12 @@ func Sums(states []State) []Sum {
 		if i < 0 {
 			i, out = len(out), append(out, Sum{s.Campaign, map[string]int{}})
 		}
-		out[i].Orders[s.Condition]++
+		out[i].Jobs[s.Condition]++
 	}
 	return out
 }
 
-// Unmeasured returns an error for orders that have ended without being measured: failed, or lost.
+// Unmeasured returns an error for jobs that have ended without being measured: failed, or lost.
 func Unmeasured(states []State) error {
 	n := 0
 	for _, s := range states {

@@ -14,7 +14,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// answerWithin limits the time that a worker may take to report an order's state. Temporal takes minutes to notice dead workers,
+// answerWithin limits the time that a worker may take to report a job's state. Temporal takes minutes to notice dead workers,
 // and would wait for them.
 const answerWithin = 10 * time.Second
 

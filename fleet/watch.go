@@ -18,24 +18,24 @@ import (
 	"filewise/watch/web"
 )
 
-func (c Campaigns) States(ctx context.Context, orders []string) (out []State, err error) {
-	out = make([]State, len(orders))
+func (c Campaigns) States(ctx context.Context, jobs []string) (out []State, err error) {
+	out = make([]State, len(jobs))
 	c.silent.Store(false) // a worker may have come in the meantime
-	err = each(ctx, len(orders), func(ctx context.Context, i int) (err error) {
-		out[i], err = c.state(ctx, orders[i])
+	err = each(ctx, len(jobs), func(ctx context.Context, i int) (err error) {
+		out[i], err = c.state(ctx, jobs[i])
 		return err
 	})
 	return out, err
 }
 
-// Readable returns the orders' states, also of orders that cannot be read without their key.
-func (c Campaigns) Readable(ctx context.Context, orders []string) ([]State, error) {
-	out := make([]State, len(orders))
+// Readable returns the jobs' states, also of jobs that cannot be read without their key.
+func (c Campaigns) Readable(ctx context.Context, jobs []string) ([]State, error) {
+	out := make([]State, len(jobs))
 	c.silent.Store(false)
-	err := each(ctx, len(orders), func(ctx context.Context, i int) (err error) {
-		out[i], err = c.state(ctx, orders[i])
+	err := each(ctx, len(jobs), func(ctx context.Context, i int) (err error) {
+		out[i], err = c.state(ctx, jobs[i])
 		if errors.Is(err, errKey) || errors.Is(err, converter.ErrEncodingIsNotSupported) {
-			out[i], err = State{Order: named(orders[i]), Condition: Unread, Error: err.Error()}, nil
+			out[i], err = State{Job: named(jobs[i]), Condition: Unread, Error: err.Error()}, nil
 		}
 		return err
 	})
@@ -70,7 +70,7 @@ func (c Campaigns) state(ctx context.Context, id string) (s State, err error) {
 	return s, err
 }
 
-// cut returns the state of an order whose workflow a user has ended on Temporal.
+// cut returns the state of a job whose workflow a user has ended on Temporal.
 func (c Campaigns) cut(ctx context.Context, id string, status enums.WorkflowExecutionStatus) (s State, err error) {
 	e, err := c.replay(ctx, id)
 	if e == nil {
@@ -97,7 +97,7 @@ func (s *State) hear(how worker.WorkflowReplayerOptions, a *workflowpb.PendingAc
 	}
 }
 
-// Words describes an order's state: "running on db1: 12 trials; 4 files: +6 % …".
+// Words describes a job's state: "running on db1: 12 trials; 4 files: +6 % …".
 func (s State) Words() string {
 	condition := s.Condition
 	switch goes := condition == Running || condition == Waiting; { // until what it measures has ended
@@ -118,14 +118,14 @@ func (s State) Words() string {
 	return out
 }
 
-// Watched returns the order in the form for a live page.
-func (s State) Watched() web.Order {
-	return web.Order{Campaign: s.Campaign, Experiment: s.Experiment, Host: s.Host, Condition: s.Condition, Doing: s.Standing.Doing,
+// Watched returns the job in the form for a live page.
+func (s State) Watched() web.Job {
+	return web.Job{Campaign: s.Campaign, Experiment: s.Experiment, Host: s.Host, Condition: s.Condition, Doing: s.Standing.Doing,
 		Trials: s.Standing.Trials, Beside: s.Standing.Beside, Verdict: s.Standing.Verdict, Error: s.Error, Layouts: s.Standing.Layouts}
 }
 
 // Watch returns a function that reports what all campaigns do. It serves as web.Config.Fleet. Temporal may come later.
-// Orders that have ended are read once.
+// Jobs that have ended are read once.
 func Watch(address string) func(context.Context) (web.Fleet, error) {
 	var c Campaigns
 	over := map[string]State{}
@@ -142,11 +142,11 @@ func Watch(address string) func(context.Context) (web.Fleet, error) {
 		for _, h := range hosts {
 			out.Hosts = append(out.Hosts, web.Worker{Host: h.Host, Labels: h.Labels, Working: h.Working})
 		}
-		orders, err := c.Orders(ctx, "")
+		jobs, err := c.Jobs(ctx, "")
 		if err != nil {
 			return out, err
 		}
-		asked := slices.DeleteFunc(slices.Clone(orders), func(id string) bool { return over[id].Ended() })
+		asked := slices.DeleteFunc(slices.Clone(jobs), func(id string) bool { return over[id].Ended() })
 		states, err := c.Readable(ctx, asked)
 		if err != nil {
 			return out, err
@@ -154,8 +154,8 @@ func Watch(address string) func(context.Context) (web.Fleet, error) {
 		for i, id := range asked {
 			over[id] = states[i]
 		}
-		for _, id := range orders {
-			out.Orders = append(out.Orders, over[id].Watched())
+		for _, id := range jobs {
+			out.Jobs = append(out.Jobs, over[id].Watched())
 		}
 		return out, nil
 	}

@@ -114,7 +114,7 @@ func resolve(ctx context.Context, address string) error {
 // Work offers the site's host to campaigns until the context ends. Then it ends an open run cleanly. The next worker on
 // this host resumes the run on request.
 func Work(ctx context.Context, c Campaigns, site Site) error {
-	if err := (Order{Campaign: "c", Host: site.Host}).check(); err != nil {
+	if err := (Job{Campaign: "c", Host: site.Host}).check(); err != nil {
 		return err
 	}
 	failed := make(chan error, 2)

@@ -43,7 +43,7 @@ type progress struct {
 
 const changeAhead = "ahead"
 
-// Experiment has one order measured, trial after trial, and returns its end. What comes next is decided by Plan.Next
+// Experiment has one job measured, trial after trial, and returns its end. What comes next is decided by Plan.Next
 // where it is measured.
 func Experiment(ctx workflow.Context, s State) (State, error) { return start(ctx, s).run(ctx) }
 
@@ -97,11 +97,11 @@ func (e *progress) step(ctx workflow.Context) (over bool, err error) {
 	e.Steps++
 	n, a := e.Standing.Trials, e.ahead
 	if e.ahead = nil; a == nil {
-		a = e.begin(ctx, "Next", Request{Order: e.Order, After: n})
+		a = e.begin(ctx, "Next", Request{Job: e.Job, After: n})
 	}
 	if e.version >= 1 && !e.due(n+1) && !e.long(ctx) {
 		// When layouts take turns, several trials come at once, so the answer may bring no more than is known.
-		e.ahead = e.begin(ctx, "Next", Request{Order: e.Order, After: max(n, a.After+1), Ahead: true})
+		e.ahead = e.begin(ctx, "Next", Request{Job: e.Job, After: max(n, a.After+1), Ahead: true})
 	}
 	var s Standing
 	if err := e.await(ctx, a, &s); err != nil {
@@ -119,7 +119,7 @@ func (e *progress) step(ctx workflow.Context) (over bool, err error) {
 // open has the host open the run, once the host measures nothing else.
 func (e *progress) open(ctx workflow.Context) (over bool, err error) {
 	s := e.Standing
-	if err := e.ask(ctx, "Next", &s, Request{Order: e.Order, After: s.Trials, Open: true}); err != nil {
+	if err := e.ask(ctx, "Next", &s, Request{Job: e.Job, After: s.Trials, Open: true}); err != nil {
 		return e.failed(ctx, err)
 	}
 	if s.Trials < e.Standing.Trials { // a stop has come before the run was open
@@ -255,7 +255,7 @@ func (e *progress) hear(c workflow.ReceiveChannel) {
 func (e *progress) pause(ctx workflow.Context) {
 	e.Condition = Paused
 	e.recall(ctx)
-	if err := e.ask(ctx, "Close", nil, Request{Order: e.Order}); err != nil {
+	if err := e.ask(ctx, "Close", nil, Request{Job: e.Job}); err != nil {
 		e.Error = cause(err) // the run ends by itself if its next trial is not requested
 	}
 	for e.Pausing && !e.Stopping {
@@ -294,7 +294,7 @@ func (e *progress) export(ctx workflow.Context, most int) (fits bool, err error)
 		var parts [][]byte
 		for i := 0; i == 0 || i < first.Parts; i++ {
 			var p Part
-			if err := e.ask(ctx, "Export", &p, Request{Order: e.Order, Part: i}); err != nil {
+			if err := e.ask(ctx, "Export", &p, Request{Job: e.Job, Part: i}); err != nil {
 				return true, err
 			}
 			if i == 0 {

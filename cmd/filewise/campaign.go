@@ -73,13 +73,13 @@ func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *c
 	if err != nil {
 		return err
 	}
-	orders, n, err := c.Start(ctx, f.name, s, hosts, f.any, f.patience)
+	jobs, n, err := c.Start(ctx, f.name, s, hosts, f.any, f.patience)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(a.stderr, "filewise: campaign %s: %s started on %s\n", f.name, filewise.Counted(n, "job"),
 		filewise.Counted(len(hosts), "host"))
-	if err := a.sayOlder(ctx, c, orders, n, s); err != nil {
+	if err := a.sayOlder(ctx, c, jobs, n, s); err != nil {
 		return err
 	}
 	for _, h := range hosts {
@@ -93,7 +93,7 @@ func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *c
 		})
 	}
 	var ended []fleet.State
-	err = c.Wait(ctx, orders, func(s fleet.State) {
+	err = c.Wait(ctx, jobs, func(s fleet.State) {
 		ended = append(ended, s)
 		fmt.Fprintln(a.stderr, "filewise:", document.Harmless(s.Words()))
 	})
@@ -104,7 +104,7 @@ func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *c
 	case err != nil:
 		return err
 	}
-	err = a.fetch(ctx, c, orders)
+	err = a.fetch(ctx, c, jobs)
 	if unmeasured := fleet.Unmeasured(ended); unmeasured != nil {
 		return errors.Join(unmeasured, err)
 	}
@@ -121,12 +121,12 @@ func (f *campaignFlags) hosts(ctx context.Context, c fleet.Campaigns) ([]fleet.P
 	return c.With(ctx, f.labels)
 }
 
-// sayOlder reports how many of the orders were started with another study. n of them are new.
-func (a *app) sayOlder(ctx context.Context, c fleet.Campaigns, orders []string, n int, s fleet.Study) error {
-	if n == len(orders) {
+// sayOlder reports how many of the jobs were started with another study. n of them are new.
+func (a *app) sayOlder(ctx context.Context, c fleet.Campaigns, jobs []string, n int, s fleet.Study) error {
+	if n == len(jobs) {
 		return nil
 	}
-	states, err := c.States(ctx, orders)
+	states, err := c.States(ctx, jobs)
 	if older := fleet.Older(states, s); err == nil && older > 0 {
 		fmt.Fprintf(a.stderr, "filewise: %s began with another %s, which still holds there; --name NAME measures by this one\n",
 			filewise.Counted(older, "job"), s.File)
@@ -209,8 +209,8 @@ func (a *app) campaignShow(f *campaignFlags) *cobra.Command {
 		Use: "show NAME", Short: "Show how a campaign stands on every host", Args: cobra.ExactArgs(1),
 		Example: "  filewise campaign show storage\n  filewise campaign show storage --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.ordered(cmd.Context(), f, args[0], func(c fleet.Campaigns, orders []string) error {
-				states, err := c.States(cmd.Context(), orders)
+			return a.ordered(cmd.Context(), f, args[0], func(c fleet.Campaigns, jobs []string) error {
+				states, err := c.States(cmd.Context(), jobs)
 				if err != nil {
 					return err
 				}
@@ -231,8 +231,8 @@ func (a *app) campaignTell(f *campaignFlags, word, short string) *cobra.Command 
 	return &cobra.Command{
 		Use: word + " NAME", Short: short, Args: cobra.ExactArgs(1), Example: "  filewise campaign " + word + " storage",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.ordered(cmd.Context(), f, args[0], func(c fleet.Campaigns, orders []string) error {
-				n, err := c.Tell(cmd.Context(), orders, word)
+			return a.ordered(cmd.Context(), f, args[0], func(c fleet.Campaigns, jobs []string) error {
+				n, err := c.Tell(cmd.Context(), jobs, word)
 				if err != nil {
 					return err
 				}
@@ -249,7 +249,7 @@ func (a *app) campaignFetch(f *campaignFlags) *cobra.Command {
 		Long:    `Fetch imports the finished trials of every job, each once, and shows the hosts' joint result.`,
 		Example: "  filewise campaign fetch storage",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.ordered(cmd.Context(), f, args[0], func(c fleet.Campaigns, orders []string) error { return a.fetch(cmd.Context(), c, orders) })
+			return a.ordered(cmd.Context(), f, args[0], func(c fleet.Campaigns, jobs []string) error { return a.fetch(cmd.Context(), c, jobs) })
 		},
 	}
 }
@@ -273,25 +273,25 @@ Their results stay, and a worker that is started there adds the host again.`,
 	}
 }
 
-// ordered calls do with the orders of a campaign.
+// ordered calls do with the jobs of a campaign.
 func (a *app) ordered(ctx context.Context, f *campaignFlags, name string, do func(fleet.Campaigns, []string) error) error {
 	return a.dialled(ctx, f.temporal, func(c fleet.Campaigns) error {
-		orders, err := c.Orders(ctx, name)
+		jobs, err := c.Jobs(ctx, name)
 		if err != nil {
 			return err
 		}
-		return do(c, orders)
+		return do(c, jobs)
 	})
 }
 
-// fetch stores the orders' results here, and shows each experiment's result over its hosts.
-func (a *app) fetch(ctx context.Context, c fleet.Campaigns, orders []string) (err error) {
+// fetch stores the jobs' results here, and shows each experiment's result over its hosts.
+func (a *app) fetch(ctx context.Context, c fleet.Campaigns, jobs []string) (err error) {
 	st, err := store.Open(ctx, a.storePath)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	fetched, missed := c.Fetch(ctx, orders, st)
+	fetched, missed := c.Fetch(ctx, jobs, st)
 	defer func() { err = errors.Join(err, missed) }()
 	if len(fetched) == 0 {
 		return nil

@@ -22,7 +22,7 @@ import (
 	"filewise/run/plan"
 )
 
-// temporal is one with a host, whose orders never end.
+// temporal is one with a host, whose jobs never end.
 type temporal struct {
 	workflowservice.UnimplementedWorkflowServiceServer
 	working   bool
@@ -70,11 +70,11 @@ func (s *temporal) TerminateWorkflowExecution(_ context.Context, r *workflowserv
 	return &workflowservice.TerminateWorkflowExecutionResponse{}, nil
 }
 
-// Of experiments of one name each is an order by itself.
+// Of experiments of one name each is a job by itself.
 func TestOrderOfNamesakes(t *testing.T) {
 	text := "experiments:\n- {name: a, scenario: inserts, files: [1, 2]}\n- {name: a, scenario: inserts, files: [1, 4]}\n"
 	for name, last := range map[string]string{"a": "2 files", "a #2": "4 files"} {
-		made, err := (&app{}).makeOrder(fleet.Order{Experiment: name, File: "s.yaml", Study: []byte(text)}, newOptions())
+		made, err := (&app{}).makeJob(fleet.Job{Experiment: name, File: "s.yaml", Study: []byte(text)}, newOptions())
 		if err != nil || len(made.Plan.Layouts) != 2 || made.Plan.Layouts[1].Name != last {
 			t.Errorf("%s: %v, %v", name, made.Plan.Layouts, err)
 		}
@@ -99,14 +99,14 @@ func TestScriptsGoWithTheStudy(t *testing.T) {
 		t.Fatalf("%+v, %v", s.Scripts, err)
 	}
 	t.Chdir(dir) // as if the host had such a file
-	order := fleet.Order{Experiment: s.Experiments[0], File: s.File, Study: s.Text,
+	job := fleet.Job{Experiment: s.Experiments[0], File: s.File, Study: s.Text,
 		Scripts: map[string]string{"notes.sql": "CREATE TABLE notes (no TEXT) {{spread \"notes\"}}"}}
-	made, err := (&app{}).makeOrder(order, newOptions())
+	made, err := (&app{}).makeJob(job, newOptions())
 	if got := fmt.Sprint(made.Plan.Params.Custom); err != nil || !strings.Contains(got, "no TEXT") {
 		t.Errorf("%s, %v", got, err)
 	}
-	order.Scripts = nil
-	if _, err := (&app{}).makeOrder(order, newOptions()); err == nil || !strings.Contains(err.Error(), "has not come with the study") {
+	job.Scripts = nil
+	if _, err := (&app{}).makeJob(job, newOptions()); err == nil || !strings.Contains(err.Error(), "has not come with the study") {
 		t.Errorf("without the script: %v", err)
 	}
 }

@@ -79,30 +79,30 @@ func (a *app) site(o *plan.Options, login *plan.TargetOptions, host string, labe
 		Offer: offer, Hide: a.masked, Engine: registry().Lookup,
 		Say:   func(text string) { fmt.Fprintln(a.stderr, "filewise:", document.Harmless(a.masked(text))) },
 		Login: func(t filewise.Target) run.Login { return a.access(t, nil, filewise.Address{}, login) },
-		Make:  func(order fleet.Order) (plan.Made, error) { return a.makeOrder(order, o) },
+		Make:  func(job fleet.Job) (plan.Made, error) { return a.makeJob(job, o) },
 		Options: func(made plan.Made) run.Options {
 			return a.options(made.Engine, a.access(made.Target, made.Origin(), made.Secret, &made.Options.TargetOptions))
 		},
 	}, nil
 }
 
-// makeOrder plans an order's experiment as "run FILE --only NAME" on this host would.
-func (a *app) makeOrder(order fleet.Order, given *plan.Options) (plan.Made, error) {
+// makeJob plans a job's experiment as "run FILE --only NAME" on this host would.
+func (a *app) makeJob(job fleet.Job, given *plan.Options) (plan.Made, error) {
 	form := studyForm()
-	if form.Scripts = order.Scripts; form.Scripts == nil {
+	if form.Scripts = job.Scripts; form.Scripts == nil {
 		form.Scripts = map[string]string{} // a file of that name on this host would be a different one
 	}
-	s, err := study.Parse(order.File, order.Study, form, os.LookupEnv)
+	s, err := study.Parse(job.File, job.Study, form, os.LookupEnv)
 	a.hide(s.Secrets...)
 	if err != nil {
 		return plan.Made{}, err
 	}
-	s.Experiments = slices.DeleteFunc(s.Experiments, func(e study.Experiment) bool { return e.Name != order.Experiment })
+	s.Experiments = slices.DeleteFunc(s.Experiments, func(e study.Experiment) bool { return e.Name != job.Experiment })
 	o := given.Clone()
-	if order.Seed != "" {
-		o.Seed = plan.Of(order.Seed)
+	if job.Seed != "" {
+		o.Seed = plan.Of(job.Seed)
 	}
-	all, err := s.Plan(registry(), o, []string{order.Experiment}, func(p plan.Made) error {
+	all, err := s.Plan(registry(), o, []string{job.Experiment}, func(p plan.Made) error {
 		_, err := run.Prepare(p.Engine, p.Plan)
 		return err
 	})

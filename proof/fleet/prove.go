@@ -71,8 +71,8 @@ func (g *ground) prove(ctx context.Context, want int) error {
 	}
 	fmt.Printf("nothing is left; %s made %d calls by TLS, with a certificate and an API key\n", hosts[len(hosts)-1].name, g.fronted.Load())
 	return g.asked(ctx, func(c fleet.Campaigns) error {
-		orders, err := c.Orders(ctx, "fleet")
-		for _, id := range orders {
+		jobs, err := c.Jobs(ctx, "fleet")
+		for _, id := range jobs {
 			if err := figures(ctx, c, id); err != nil {
 				return err
 			}
@@ -129,7 +129,7 @@ func (g *ground) actions(ctx context.Context) error {
 	return nil
 }
 
-// figures prints the length of an order's history, and proves that no part of the study or the results can be read in
+// figures prints the length of a job's history, and proves that no part of the study or the results can be read in
 // it.
 func figures(ctx context.Context, c fleet.Campaigns, id string) error {
 	d, err := c.DescribeWorkflowExecution(ctx, id, "")

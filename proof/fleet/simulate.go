@@ -80,7 +80,7 @@ func (g *ground) simulate(ctx context.Context, c fleet.Campaigns, n, cells int, 
 	before, began, trials, steps := g.spent(deciders), time.Now(), 0, 0
 	var ids []string
 	var err error
-	busy := until(ctx, "the orders cannot be started", func() bool { // a later poll goes on
+	busy := until(ctx, "the jobs cannot be started", func() bool { // a later poll goes on
 		ids, _, err = c.Start(ctx, fmt.Sprint("simulated ", n), fleet.Study{File: "study.yaml", Text: []byte("scenario: inserts\n"),
 			Experiments: []string{"inserts"}}, hosts, false, time.Hour)
 		return err == nil

@@ -19,7 +19,7 @@ import (
 )
 
 // stopped starts another campaign, kills the stopping command again and again, and compares the results with the plan.
-// Every order must end with its trials so far, and the plan must have each of them.
+// Every job must end with its trials so far, and the plan must have each of them.
 func (g *ground) stopped(ctx context.Context, o options) (err error) {
 	const name = "stopped"
 	text, err := os.ReadFile(g.study())
@@ -36,7 +36,7 @@ func (g *ground) stopped(ctx context.Context, o options) (err error) {
 	}
 	defer func() {
 		_ = waits.Process.Kill() // it may have ended
-		_ = waits.Wait()         // reports that orders were stopped
+		_ = waits.Wait()         // reports that jobs were stopped
 	}()
 	var runs []store.RunInfo
 	said, home := "", filepath.Join(g.dir, name, "store.db")

@@ -9,13 +9,13 @@ import (
 
 // Fleet holds the state of the campaigns on many hosts.
 type Fleet struct {
-	Orders  []Order  `json:"orders"`
+	Jobs    []Job    `json:"orders"`
 	Hosts   []Worker `json:"hosts"`
 	Problem string   `json:"problem,omitempty"` // why there is nothing newer
 }
 
-// Order is one experiment of a campaign on one host.
-type Order struct {
+// Job is one experiment of a campaign on one host.
+type Job struct {
 	Campaign   string     `json:"campaign"`
 	Experiment string     `json:"experiment"`
 	Host       string     `json:"host"`
@@ -109,7 +109,7 @@ func (w *fleetWatch) close() {
 	}
 }
 
-// The labels of an order, and of one of its layouts.
+// The labels of a job, and of one of its layouts.
 var (
 	orderLabels    = []string{"campaign", "experiment", "host"}
 	ofOrderLayouts = append(append([]string(nil), orderLabels...), "layout")
@@ -117,15 +117,15 @@ var (
 
 // The metrics of campaigns.
 var (
-	metricOrder = newMetric("campaign_order_state", "1 for the state of a job: waiting, running, paused, done, stopped, failed or lost.",
+	metricJob = newMetric("campaign_order_state", "1 for the state of a job: waiting, running, paused, done, stopped, failed or lost.",
 		orderLabels, "state")
-	metricOrderTrials = newMetric("campaign_order_trials", "Trials that a job's host has stored, pilots and failed ones included.",
+	metricJobTrials = newMetric("campaign_order_trials", "Trials that a job's host has stored, pilots and failed ones included.",
 		orderLabels)
-	metricOrderEstimate = newMetric("campaign_difference_ratio", "Estimated difference from the baseline on a host: 0.06 is 6 % more.",
+	metricJobEstimate = newMetric("campaign_difference_ratio", "Estimated difference from the baseline on a host: 0.06 is 6 % more.",
 		ofOrderLayouts)
-	metricOrderLow  = newMetric("campaign_difference_low_ratio", "Lower limit of the difference's interval.", ofOrderLayouts)
-	metricOrderHigh = newMetric("campaign_difference_high_ratio", "Upper limit of the difference's interval.", ofOrderLayouts)
-	metricWorking   = newMetric("campaign_host_working", "1 when the host's worker has asked for work in the last minutes, else 0.", nil,
+	metricJobLow  = newMetric("campaign_difference_low_ratio", "Lower limit of the difference's interval.", ofOrderLayouts)
+	metricJobHigh = newMetric("campaign_difference_high_ratio", "Upper limit of the difference's interval.", ofOrderLayouts)
+	metricWorking = newMetric("campaign_host_working", "1 when the host's worker has asked for work in the last minutes, else 0.", nil,
 		"host")
 )
 
@@ -134,14 +134,14 @@ func (s scrape) ofFleet(f *knownFleet) {
 	if f == nil || f.Problem != "" {
 		return
 	}
-	for _, o := range f.Orders {
-		order := []string{o.Campaign, o.Experiment, o.Host}
-		s.gauge(metricOrder, 1, append(order, o.Condition)...)
-		s.gauge(metricOrderTrials, float64(o.Trials), order...)
+	for _, o := range f.Jobs {
+		job := []string{o.Campaign, o.Experiment, o.Host}
+		s.gauge(metricJob, 1, append(job, o.Condition)...)
+		s.gauge(metricJobTrials, float64(o.Trials), job...)
 		for _, l := range o.Layouts {
-			for m, percent := range map[*metric]*float64{metricOrderEstimate: l.Percent, metricOrderLow: l.Low, metricOrderHigh: l.High} {
+			for m, percent := range map[*metric]*float64{metricJobEstimate: l.Percent, metricJobLow: l.Low, metricJobHigh: l.High} {
 				if percent != nil {
-					s.gauge(m, *percent/100, append(order[:3:3], l.Layout)...)
+					s.gauge(m, *percent/100, append(job[:3:3], l.Layout)...)
 				}
 			}
 		}

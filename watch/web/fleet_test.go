@@ -16,7 +16,7 @@ import (
 // campaigns are one of two hosts, of which one is lost.
 func campaigns(context.Context) (Fleet, error) {
 	percent, low, high := 6.0, 4.0, 8.0
-	return Fleet{Orders: []Order{
+	return Fleet{Jobs: []Job{
 		{Campaign: "storage", Experiment: "inserts", Host: "db1", Condition: "running", Doing: "block 3 of at most 20, 4 files: measure",
 			Trials: 11, Verdict: "4 files are best so far.", Layouts: []Estimate{{Layout: "4 files", Text: "+6.0 % (+4.0 … +8.0)", Mark: "best",
 				Percent: &percent, Low: &low, High: &high}, {Layout: "2 files", Text: "—", Mark: "undecided"}}},

@@ -2,7 +2,7 @@
 // into its own store. A workflow for each experiment and host asks the worker for one trial after the other, and
 // survives whatever dies in the meantime. The experiment's results come home as a bundle.
 //
-// A workflow's state is in its history, which others may read. So orders name no secret, and workers mask errors. Any
+// A workflow's state is in its history, which others may read. So jobs name no secret, and workers mask errors. Any
 // worker that is there replays a workflow from its history, even a newer one. So a change of a workflow's steps needs
 // workflow.GetVersion, and TestHistoryIsReplayed has a history of each version.
 package fleet
@@ -17,8 +17,8 @@ import (
 	"filewise/watch/web"
 )
 
-// Order is one experiment of a study, to be measured on one host.
-type Order struct {
+// Job is one experiment of a study, to be measured on one host.
+type Job struct {
 	Campaign   string            `json:"campaign"`
 	Experiment string            `json:"experiment"`
 	Host       string            `json:"host"`
@@ -29,14 +29,14 @@ type Order struct {
 	Patience   time.Duration     `json:"patience_ns"`
 }
 
-// Name returns the name of the order's run in the store of its host.
-func (o Order) Name() string { return o.Campaign + ": " + o.Experiment }
+// Name returns the name of the job's run in the store of its host.
+func (o Job) Name() string { return o.Campaign + ": " + o.Experiment }
 
-// id returns the id of the order's workflow.
-func (o Order) id() string { return idOf(o.Campaign) + o.Experiment + "@" + o.Host }
+// id returns the id of the job's workflow.
+func (o Job) id() string { return idOf(o.Campaign) + o.Experiment + "@" + o.Host }
 
-// named returns the parts of an order that its workflow's id holds.
-func named(id string) (o Order) {
+// named returns the parts of a job that its workflow's id holds.
+func named(id string) (o Job) {
 	o.Campaign, o.Experiment, _ = strings.Cut(strings.TrimPrefix(id, campaignPrefix), "/")
 	if at := strings.LastIndexByte(o.Experiment, '@'); at >= 0 {
 		o.Experiment, o.Host = o.Experiment[:at], o.Experiment[at+1:]
@@ -48,10 +48,10 @@ const campaignPrefix = "filewise-campaign/" // of ids
 
 func idOf(campaign string) string { return campaignPrefix + campaign + "/" }
 
-// mostStudy limits the size of an order's study with its scripts, since every request to its host holds them.
+// mostStudy limits the size of a job's study with its scripts, since every request to its host holds them.
 const mostStudy = 256 << 10
 
-func (o Order) bytes() int {
+func (o Job) bytes() int {
 	n := len(o.Study)
 	for _, text := range o.Scripts {
 		n += len(text)
@@ -59,8 +59,8 @@ func (o Order) bytes() int {
 	return n
 }
 
-// check returns an error if the order is too long, or a name in it cannot name a run, a tag or a workflow.
-func (o Order) check() error {
+// check returns an error if the job is too long, or a name in it cannot name a run, a tag or a workflow.
+func (o Job) check() error {
 	bad := func(name string) bool {
 		return name == "" || strings.ContainsAny(name, "\"'`\\\n") || utf8.RuneCountInString(name) > 60
 	}
@@ -79,7 +79,7 @@ func (o Order) check() error {
 	return nil
 }
 
-// Standing describes an order's progress on its host.
+// Standing describes a job's progress on its host.
 type Standing struct {
 	Run     int64  `json:"run"`               // number of the run in the host's store. 0 means not begun
 	Trials  int    `json:"trials"`            // stored there, pilots and failed ones included
@@ -92,7 +92,7 @@ type Standing struct {
 	Layouts []web.Estimate `json:"layouts,omitempty"` // so far, without the baseline
 }
 
-// The conditions of an order.
+// The conditions of a job.
 const (
 	Waiting = "waiting" // the host has not begun
 	Running = "running"
@@ -104,9 +104,9 @@ const (
 	Unread  = "cannot be read without its key"
 )
 
-// State holds a workflow's information on its order.
+// State holds a workflow's information on its job.
 type State struct {
-	Order
+	Job
 	Standing  Standing  `json:"standing"`
 	Condition string    `json:"condition"`
 	Pausing   bool      `json:"pausing,omitempty"`
