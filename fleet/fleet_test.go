@@ -568,7 +568,7 @@ func TestTrialsThatComeTogether(t *testing.T) {
 	usual := at.Make
 	at.Make = func(o Job) (plan.Made, error) {
 		made, err := usual(o)
-		made.Plan.Sessions, made.Plan.MaxBlocks = true, 24
+		made.Plan.Interleaved, made.Plan.MaxBlocks = true, 24
 		return made, err
 	}
 	b := &bench{site: at, idle: 5 * time.Second}

@@ -231,8 +231,9 @@ func captured(t *testing.T, text string) {
 	ok(t, err)
 	w, err := workload.NewCustom(workload.Params{Custom: s.Experiments[0].Custom, Connections: 1}, 1)
 	ok(t, err)
-	plan, err := Engine{}.Statements(filewise.Target{Mode: filewise.External, Address: &filewise.Address{}, Durability: filewise.DurabilityFull,
-		Volumes: []filewise.Volume{{Name: "default"}}}, layout(4), w.Program())
+	plan, err := Engine{}.Statements(filewise.Target{Mode: filewise.External, Address: &filewise.Address{},
+		Durability: filewise.DurabilityFull,
+		Volumes:    []filewise.Volume{{Name: "default"}}}, layout(4), w.Program())
 	ok(t, err)
 	var all []string
 	for _, x := range plan.Steps {

@@ -138,7 +138,7 @@ func TestDriversAreOneProcess(t *testing.T) {
 		"work": func(p *experiment.Plan) {
 			p.Window, p.WarmUp, p.PilotWindow, p.Work = 0, 0, 0, 400*int64(p.Params.RowBytes)
 		},
-		"turns":   func(p *experiment.Plan) { p.Sessions, p.Rounds = true, 4 },
+		"turns":   func(p *experiment.Plan) { p.Interleaved, p.Rounds = true, 4 },
 		"preload": func(p *experiment.Plan) { p.Preload = 100 * int64(p.Params.RowBytes) },
 	}
 	for name, alter := range alter {

@@ -38,7 +38,7 @@ func (h history) sessionOf(block int) []*filewise.Trial {
 // turnsOfSession returns the turns of each layout of a block, for one family. Each turn holds the number (from 1) of
 // the layout that had the turn before. It returns nil if the order of the session is not known.
 func (h history) turnsOfSession(block int, family string) map[string]*verdict.Turns {
-	if !h.plan.Sessions && h.plan.Rounds == 0 {
+	if !h.plan.Interleaved && h.plan.Rounds == 0 {
 		return nil
 	}
 	members, number := h.sessionOf(block), make([]int, 0, len(h.plan.Layouts))

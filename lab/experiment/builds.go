@@ -144,7 +144,7 @@ func (l *life) newBuild(ctx context.Context) error {
 		}
 	}
 	switch {
-	case !loaded, (l.program.ReadOnly || l.runner.Plan.Sessions) && l.runner.Plan.Builds == 0:
+	case !loaded, (l.program.ReadOnly || l.runner.Plan.Interleaved) && l.runner.Plan.Builds == 0:
 		return nil // all turns of a session use this build
 	case l.program.ReadOnly: // no trial changes the build, so it needs no reset
 		l.name()

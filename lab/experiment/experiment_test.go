@@ -744,10 +744,10 @@ func TestLifecycleOfDatabases(t *testing.T) {
 // A trial that fails because its volume has just gone is no failure of the layout: the run ends with the guard's
 // error, and the trial is measured when it goes on.
 func TestHostFaultIsNoFailedTrial(t *testing.T) {
-	for _, sessions := range []bool{false, true} {
+	for _, interleaved := range []bool{false, true} {
 		w := newWorld(t, []int{1, 2}, fake.Config{Faults: []fake.Fault{{Layout: "2 files", Stage: filewise.StageMeasure, After: 100}}})
 		gone := filewise.Errorf(filewise.CodePreflight, "bring it back", "the volume is gone")
-		w.plan.Sessions = sessions
+		w.plan.Interleaved = interleaved
 		failed := false
 		w.runner.Plan, w.runner.Guard = w.plan, func() error {
 			if failed {
@@ -766,7 +766,7 @@ func TestHostFaultIsNoFailedTrial(t *testing.T) {
 		}
 		_, d, err := w.runner.Run(t.Context(), nil)
 		if !errors.Is(err, gone) || d.Ending != experiment.GoesOn {
-			t.Errorf("sessions %v: %+v, %v; want the end by the guard, and to go on", sessions, d, err)
+			t.Errorf("interleaved %v: %+v, %v; want the end by the guard, and to go on", interleaved, d, err)
 		}
 	}
 }

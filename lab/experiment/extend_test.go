@@ -15,7 +15,7 @@ import (
 // judged as it was, and the boundaries go on with what is left of the error.
 func TestExtendedRunGoesOn(t *testing.T) {
 	w := newWorld(t, []int{1, 2, 4}, fake.Config{Noise: 0.012, Seed: 3, Throughput: byFiles(map[int]float64{1: 1000, 2: 1005, 4: 1015})})
-	w.plan.Rules, w.plan.Sessions, w.plan.WindowByPilots, w.plan.Bounds = 3, true, true, 10
+	w.plan.Rules, w.plan.Interleaved, w.plan.WindowByPilots, w.plan.Bounds = 3, true, true, 10
 	w.plan.Window, w.plan.Budget, w.plan.MaxBlocks = time.Second, 80*time.Second, 20
 	trials, d := w.run(t)
 	before, err := w.plan.Judge(trials)
@@ -56,7 +56,7 @@ func TestExtendedRunGoesOn(t *testing.T) {
 // intervals of extended runs are wider.
 func TestOfferedBudgetWorks(t *testing.T) {
 	w := newWorld(t, []int{1, 2, 4}, fake.Config{Noise: 0.05, Seed: 3})
-	w.plan.Rules, w.plan.Sessions, w.plan.WindowByPilots, w.plan.Bounds = 3, true, true, 10
+	w.plan.Rules, w.plan.Interleaved, w.plan.WindowByPilots, w.plan.Bounds = 3, true, true, 10
 	w.plan.Window, w.plan.Budget, w.plan.MaxBlocks, w.plan.Margin = time.Second, 90*time.Second, 20, 2
 	trials, _ := w.run(t)
 	j, err := w.plan.Judge(trials)

@@ -143,7 +143,7 @@ func about(d time.Duration) string {
 // forecast returns the forecast for the noisiest family. It returns nil before the pilots are done and if the noise is
 // not known.
 func (s standing) forecast() *Forecast {
-	if !s.plan.Sessions || s.schedule.Rounds == 0 || len(s.results) == 0 {
+	if !s.plan.Interleaved || s.schedule.Rounds == 0 || len(s.results) == 0 {
 		return nil
 	}
 	if _, more := s.nextPilot(); more {
@@ -201,7 +201,7 @@ func (h history) pilotNoise(measured time.Duration) float64 {
 func (s standing) hopeless() string {
 	const beyond = 1.5
 	p := s.plan
-	if !p.Sessions || p.Budget == 0 || s.schedule.TrialTime == 0 {
+	if !p.Interleaved || p.Budget == 0 || s.schedule.TrialTime == 0 {
 		return ""
 	}
 	needed := s.elapsed + time.Duration(verdict.FirstLook*len(p.Layouts))*s.schedule.TrialTime +

@@ -115,7 +115,7 @@ func TestForecastsHold(t *testing.T) {
 // What a pilot costs reports that the budget cannot give a verdict: no other is measured.
 func TestHopelessBudgetEndsAfterTheFirstPilot(t *testing.T) {
 	w := newSessions(t, []int{1, 2, 4}, fake.Config{Stages: map[string]time.Duration{filewise.StageBuild: 20 * time.Second}})
-	w.plan.Sessions, w.plan.Rounds, w.plan.Budget = true, 0, time.Minute
+	w.plan.Interleaved, w.plan.Rounds, w.plan.Budget = true, 0, time.Minute
 	trials, d := w.run(t)
 	if len(trials) != 1 || d.Ending != experiment.Spent || !strings.Contains(d.Why, "the 3 blocks that an interval needs take about 4 min") {
 		t.Errorf("%d trials, ended %+v", len(trials), d)
@@ -134,7 +134,7 @@ func TestDefaultBudgetHoldsAnInterval(t *testing.T) {
 	for most, enough := range map[time.Duration]bool{0: false, time.Hour: true, 41 * time.Second: false} {
 		w := newSessions(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 1,
 			Stages: map[string]time.Duration{filewise.StageBuild: 5 * time.Second}})
-		w.plan.Sessions, w.plan.Rounds, w.plan.Budget, w.plan.BudgetMost = true, 0, 40*time.Second, most
+		w.plan.Interleaved, w.plan.Rounds, w.plan.Budget, w.plan.BudgetMost = true, 0, 40*time.Second, most
 		trials, d := w.run(t)
 		blocks, elapsed := 0, time.Duration(0)
 		for _, tr := range trials {
@@ -149,7 +149,7 @@ func TestDefaultBudgetHoldsAnInterval(t *testing.T) {
 // A default budget does not end a run one block before its interval because blocks took longer than the pilots promised.
 func TestDefaultBudgetWaitsForTheInterval(t *testing.T) {
 	w := newSessions(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 1})
-	w.plan.Sessions, w.plan.Rounds, w.plan.Budget, w.plan.BudgetMost = true, 0, 40*time.Second, 80*time.Second
+	w.plan.Interleaved, w.plan.Rounds, w.plan.Budget, w.plan.BudgetMost = true, 0, 40*time.Second, 80*time.Second
 	all, _ := w.run(t)
 	var trials []filewise.Trial
 	left := 50 * time.Second
@@ -171,7 +171,7 @@ func TestDefaultBudgetWaitsForTheInterval(t *testing.T) {
 // A loaded build serves several sessions: loading it is no part of each of them.
 func TestLoadedBuildsAreCountedOnce(t *testing.T) {
 	w := newSessions(t, []int{1, 4}, fake.Config{})
-	w.plan.Sessions, w.plan.Rounds, w.plan.MaxBlocks, w.plan.Budget, w.plan.WarmUp = true, 0, 20, 3*time.Minute, 0
+	w.plan.Interleaved, w.plan.Rounds, w.plan.MaxBlocks, w.plan.Budget, w.plan.WarmUp = true, 0, 20, 3*time.Minute, 0
 	of := func(build string, builds int) experiment.Schedule {
 		w.plan.Builds = builds
 		var trials []filewise.Trial
@@ -202,7 +202,7 @@ func TestPilotsFixTurns(t *testing.T) {
 	w := newSessions(t, []int{1, 4, 8}, fake.Config{Noise: 0.01, Seed: 1,
 		Stages:     map[string]time.Duration{filewise.StageBuild: time.Second, filewise.StageDrain: 100 * time.Millisecond},
 		Throughput: byFiles(map[int]float64{1: 1000, 4: 1500, 8: 1200})})
-	w.plan.Sessions, w.plan.Rounds, w.plan.WindowByPilots, w.plan.Budget = true, 0, true, 10*time.Minute
+	w.plan.Interleaved, w.plan.Rounds, w.plan.WindowByPilots, w.plan.Budget = true, 0, true, 10*time.Minute
 	trials, d := w.run(t)
 	if got := w.recommended(t, trials); got != "4 files" || d.Ending != experiment.Decided {
 		t.Errorf("recommended %q, %+v; planted: 4 files", got, d)
@@ -234,7 +234,7 @@ func TestPilotsFixTurns(t *testing.T) {
 func TestStepsSideBySideAddUp(t *testing.T) {
 	w := newSessions(t, []int{1, 2, 4}, fake.Config{Noise: 0.01, Seed: 4,
 		Stages: map[string]time.Duration{filewise.StageBuild: time.Second, filewise.StageCheck: time.Second}})
-	w.plan.Sessions, w.plan.Rounds, w.plan.MaxBlocks = true, 0, 4
+	w.plan.Interleaved, w.plan.Rounds, w.plan.MaxBlocks = true, 0, 4
 	w.runner.Parallel = 3
 	start := w.engine.Clock().Now()
 	trials, _ := w.run(t)
@@ -293,7 +293,7 @@ func TestTurnsAreBalanced(t *testing.T) {
 // Fixed work is cut into turns: in all as much, of which the pilot does a part at the most.
 func TestFixedWorkTakesTurns(t *testing.T) {
 	w := newSessions(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 3, Throughput: byFiles(map[int]float64{1: 1000, 4: 1300})})
-	w.plan.Sessions, w.plan.Rounds, w.plan.Window, w.plan.PilotWindow = true, 0, 0, 0
+	w.plan.Interleaved, w.plan.Rounds, w.plan.Window, w.plan.PilotWindow = true, 0, 0, 0
 	w.plan.Work = 10_000 * int64(w.plan.Params.RowBytes)
 	trials, _ := w.run(t)
 	if got := w.recommended(t, trials); got != "4 files" {
@@ -310,7 +310,7 @@ func TestFixedWorkTakesTurns(t *testing.T) {
 // Pilots give no forecast: until there is one, the run names the block from which on.
 func TestForecastNamesItsFirstBlock(t *testing.T) {
 	w := newSessions(t, []int{1, 2, 4}, fake.Config{Noise: 0.02, Seed: 1})
-	w.plan.Sessions, w.plan.Rounds, w.plan.MaxBlocks = true, 0, 8
+	w.plan.Interleaved, w.plan.Rounds, w.plan.MaxBlocks = true, 0, 8
 	trials, _ := w.run(t)
 	for n := range trials {
 		j, err := w.plan.Judge(trials[:n+1])

@@ -88,7 +88,7 @@ func TestTwiceTheTurnChangesNoEffectMuch(t *testing.T) {
 		for range 2 {
 			w := newSessions(t, []int{1, 2}, fake.Config{Noise: 0.002, Seed: 5, Drain: drain, Throughput: byFiles(map[int]float64{1: 1000, 2: 1250}),
 				Stages: map[string]time.Duration{filewise.StageBuild: time.Second, filewise.StageDrain: 20 * time.Millisecond}})
-			w.plan.Observe, w.plan.Goal, w.plan.MaxBlocks, w.plan.Sessions = experiment.ObserveRest, verdict.GoalVerdicts, 6, true
+			w.plan.Observe, w.plan.Goal, w.plan.MaxBlocks, w.plan.Interleaved = experiment.ObserveRest, verdict.GoalVerdicts, 6, true
 			if w.plan.Rounds, w.plan.Window = 4, 8*turn; turn == 0 {
 				w.plan.Rounds, w.plan.Window, w.plan.WindowByPilots, w.plan.Budget = 0, 2*time.Second, true, 10*time.Minute
 			}

@@ -53,7 +53,7 @@ func (m *member) prepare(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if l.runner.Plan.Sessions {
+	if l.runner.Plan.Interleaved {
 		l.open = make(map[int][]filewise.Session)
 	}
 	return nil

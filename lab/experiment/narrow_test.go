@@ -44,7 +44,7 @@ func TestFutileRunNarrowsItsBounds(t *testing.T) {
 func TestSessionsAreAsLongAsBoundsNeed(t *testing.T) {
 	rounds := func(bounds, noise float64, budget time.Duration) experiment.Schedule {
 		w := newSessions(t, []int{1, 4}, fake.Config{})
-		w.plan.Sessions, w.plan.Rounds, w.plan.WindowByPilots, w.plan.MaxBlocks = true, 0, true, 20
+		w.plan.Interleaved, w.plan.Rounds, w.plan.WindowByPilots, w.plan.MaxBlocks = true, 0, true, 20
 		w.plan.Bounds, w.plan.Budget, w.plan.SliceLength, w.plan.WarmUp = bounds, budget, 100*time.Millisecond, 100*time.Millisecond
 		r := rand.New(rand.NewPCG(1, 2))
 		var trials []filewise.Trial

@@ -26,9 +26,9 @@ type Plan struct {
 	Seed     uint64            `json:"seed"`
 	Baseline string            `json:"baseline"` // a layout's name
 
-	// Sessions makes each block a session: all layouts are live at once and take turns, whose length and number the pilots
+	// Interleaved makes blocks interleaved: all layouts are live at once and take turns, whose length and number the pilots
 	// fix (Schedule). If false, trials come one after the other.
-	Sessions bool `json:"sessions,omitempty"`
+	Interleaved bool `json:"sessions,omitempty"`
 	// Rounds is the number of rounds of a session, with turns of Window/Rounds. If 0, pilots decide. In plans of earlier
 	// versions, a Rounds other than 0 means sessions.
 	Rounds int `json:"cells,omitempty"`

@@ -27,11 +27,11 @@ func lazy() fake.Config {
 // second of work takes a second, and 1 or 0.5 s to write: 2 s against 1.5 s from rest to rest.
 // First contact: SQL Server 2, Oracle 6.
 func TestRestSeesWhatTheWindowLeaves(t *testing.T) {
-	for _, sessions := range []bool{true, false} {
+	for _, interleaved := range []bool{true, false} {
 		for observe, want := range map[string]float64{experiment.ObserveRest: 2 / 1.5, "": 1} {
 			w := newWorld(t, []int{1, 2}, lazy())
 			w.plan.Observe = observe
-			if sessions {
+			if interleaved {
 				w.plan.Rounds = 5
 			}
 			trials, _ := w.run(t)
@@ -41,11 +41,12 @@ func TestRestSeesWhatTheWindowLeaves(t *testing.T) {
 			}
 			look, ok := j.First().Result.Last()
 			if !ok {
-				t.Fatalf("sessions %v, observe %q: no estimate", sessions, observe)
+				t.Fatalf("interleaved %v, observe %q: no estimate", interleaved, observe)
 			}
 			e := look.Estimates[1]
 			if math.Abs(e.Effect-math.Log(want)) > 0.02 || (e.Lo > 0) != (want > 1) {
-				t.Errorf("sessions %v, observe %q: effect %.3f (%.3f to %.3f); planted %.3f", sessions, observe, e.Effect, e.Lo, e.Hi, math.Log(want))
+				t.Errorf("interleaved %v, observe %q: effect %.3f (%.3f to %.3f); planted %.3f", interleaved, observe,
+					e.Effect, e.Lo, e.Hi, math.Log(want))
 			}
 		}
 	}
@@ -104,7 +105,7 @@ func TestDrainsOfOthersAreNotJudged(t *testing.T) {
 		c := lazy()
 		c.Others = others
 		w := newSessions(t, []int{1, 2}, c)
-		w.plan.Observe, w.plan.MaxBlocks, w.plan.Sessions, w.plan.Rounds, w.plan.WindowByPilots = experiment.ObserveRest, 3, true, 0, true
+		w.plan.Observe, w.plan.MaxBlocks, w.plan.Interleaved, w.plan.Rounds, w.plan.WindowByPilots = experiment.ObserveRest, 3, true, 0, true
 		trials, _ := w.run(t)
 		j, err := w.plan.Judge(trials)
 		if err != nil {

@@ -312,7 +312,7 @@ func (r *Runner) climb(ctx context.Context, at standing) (bool, error) {
 
 // measure measures the trials of the cells: a single trial in one go, or a session's trials together.
 func (r *Runner) measure(ctx context.Context, cells []filewise.Cell, s Schedule) ([]filewise.Trial, error) {
-	if r.Plan.TakesTurns() && (r.Plan.Sessions || !cells[0].Pilot) {
+	if r.Plan.TakesTurns() && (r.Plan.Interleaved || !cells[0].Pilot) {
 		return r.session(ctx, cells, s)
 	}
 	t, err := r.trial(ctx, cells[0], s)

@@ -56,7 +56,7 @@ func (h history) schedule() Schedule {
 			s.WarmUp = (s.WarmUp + p.SliceLength - 1) / p.SliceLength * p.SliceLength
 		}
 	}
-	if p.Sessions {
+	if p.Interleaved {
 		return h.takeTurns(s)
 	}
 	s.TrialTime = s.WarmUp*time.Duration(windows) + trials/time.Duration(pilots)

@@ -12,7 +12,7 @@ import (
 )
 
 // TakesTurns reports whether the blocks of the plan are sessions.
-func (p Plan) TakesTurns() bool { return p.Sessions || p.Rounds > 0 }
+func (p Plan) TakesTurns() bool { return p.Interleaved || p.Rounds > 0 }
 
 // CannotTakeTurns returns why a plan's layouts cannot take turns, as the end of a sentence about them. It returns "" if
 // they can.
@@ -57,7 +57,7 @@ func (p Plan) CheckRounds(program filewise.Program) error {
 // tries.
 func (s standing) session() []filewise.Cell {
 	next := s.next
-	if !s.plan.TakesTurns() || next.Pilot && (!s.plan.Sessions || s.schedule.TrialTime == 0) {
+	if !s.plan.TakesTurns() || next.Pilot && (!s.plan.Interleaved || s.schedule.TrialTime == 0) {
 		return []filewise.Cell{next} // the first pilot alone shows whether more are worthwhile
 	}
 	var cells []filewise.Cell

@@ -72,7 +72,7 @@ type decided struct {
 func (d *decided) run(ctx context.Context, budget time.Duration, dir string) error {
 	o := plan.Engines(all.Engines()).New()
 	o.Scenario = "inserts"
-	o.Engine, o.Sessions = plan.Of(d.engine), plan.Of(d.sessions)
+	o.Engine, o.Interleaved = plan.Of(d.engine), plan.Of(d.sessions)
 	o.Volumes = plan.Of([]plan.Pair{{Name: "here", Value: dir}})
 	if budget > 0 {
 		o.Budget = plan.Of(budget)

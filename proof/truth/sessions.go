@@ -87,7 +87,7 @@ func sessionsOf(ctx context.Context, w sessionWorld, key cellKey, number uint64)
 	config.Seed = key.Seed ^ number<<20
 	engine := fake.New(config)
 	p := experiment.Plan{
-		Scenario: "inserts", Seed: number, Sessions: true, Rounds: sessionRounds, Observe: experiment.ObserveRest,
+		Scenario: "inserts", Seed: number, Interleaved: true, Rounds: sessionRounds, Observe: experiment.ObserveRest,
 		Params: workload.Params{Connections: 1, RowBytes: 16, CommitEvery: 1, Table: workload.TableShared, Key: workload.KeySequential},
 		Target: filewise.Target{Engine: fake.Name, Mode: filewise.Embedded, Volumes: []filewise.Volume{{Name: "here", Dir: "/fake"}}},
 		Window: sessionWindow, WarmUp: -1, PilotWindow: sessionWindow / sessionRounds, SliceLength: sessionSlice,

@@ -178,7 +178,7 @@ func (c *selfCheck) try(ctx context.Context, t trial) error {
 	if err == nil {
 		made.Target = c.Plan.Target
 		// Each layout runs once, one after the other, without pilots.
-		made.AsPublished, made.Sessions, made.Attempts = &experiment.AsPublished{Repeats: 1, Scale: 1}, false, 1
+		made.AsPublished, made.Interleaved, made.Attempts = &experiment.AsPublished{Repeats: 1, Scale: 1}, false, 1
 		made.Window = min(made.Window, window)
 		if err = c.measure(ctx, t.name, made.Plan); err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			c.record.stage(stageTime)

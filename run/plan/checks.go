@@ -6,10 +6,10 @@ import (
 
 // CheckOptions holds the options by which a run tests and steadies itself.
 type CheckOptions struct {
-	AA        Opt[bool]
-	Calibrate Opt[bool]
-	Sessions  Opt[bool]
-	Rounds    Opt[int]
+	AA          Opt[bool]
+	Calibrate   Opt[bool]
+	Interleaved Opt[bool]
+	Rounds      Opt[int]
 }
 
 // Table returns the rows of these options.
@@ -17,7 +17,7 @@ func (o *CheckOptions) Table() []Option {
 	return []Option{
 		Row(&o.AA, "aa", false, "measure the baseline twice under two names: a difference found between them is the machine's"),
 		Row(&o.Calibrate, "calibrate", false, "time synced writes before each trial and adjust for them: fewer trials if the storage drifts"),
-		Row(&o.Sessions, "interleave", true, "keep all layouts of a block open and alternate short turns, so that drift affects all equally"),
+		Row(&o.Interleaved, "interleave", true, "keep all layouts of a block open and alternate short turns, so that drift affects all equally"),
 		Row(&o.Rounds, "rounds", 0, "fix the number of `ROUNDS` of an interleaved block, from 2"),
 	}
 }
@@ -46,9 +46,9 @@ func (m *maker) setSessions() error {
 	switch {
 	case o.Rounds.Given() && o.Rounds.Value == 0:
 		return BadValue("rounds", 0, "give 2 or more rounds, or leave it out")
-	case o.Rounds.Given() && !o.Sessions.Value:
+	case o.Rounds.Given() && !o.Interleaved.Value:
 		return BadValue("interleave", false, "--rounds is the number of rounds of an interleaved block: leave one of them out")
-	case !o.Sessions.Value:
+	case !o.Interleaved.Value:
 		return nil
 	case m.plan.Target.Database != "":
 		m.plan.OneByOne = "each backup is a trial"
@@ -68,7 +68,7 @@ func (m *maker) setSessions() error {
 	if m.plan.OneByOne, _ = m.plan.CannotTakeTurns(program); m.plan.OneByOne != "" {
 		return nil
 	}
-	m.plan.Sessions = true
+	m.plan.Interleaved = true
 	m.plan.WindowByPilots = !m.o.Window.Given() && m.plan.Work == 0
 	if m.plan.Work > 0 && m.plan.Budget > 0 && !m.o.MaxBlocks.Given() && m.plan.AsPublished == nil {
 		m.plan.MaxBlocks = fixedWorkBlocks // pilots cannot lengthen its blocks, so the budget ends them

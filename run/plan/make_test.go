@@ -56,7 +56,7 @@ func TestBudgetEndsTurnsAtFixedWork(t *testing.T) {
 		{func(o *plan.Options) { o.Work = plan.Of("8MiB") }, 30},
 		{func(*plan.Options) {}, 20},
 		{func(o *plan.Options) { o.Work, o.MaxBlocks = plan.Of("8MiB"), plan.Of(12) }, 12},
-		{func(o *plan.Options) { o.Work, o.Sessions = plan.Of("8MiB"), plan.Of(false) }, 20},
+		{func(o *plan.Options) { o.Work, o.Interleaved = plan.Of("8MiB"), plan.Of(false) }, 20},
 		{func(o *plan.Options) { o.Work, o.Budget = plan.Of("8MiB"), plan.Of(time.Duration(0)) }, 20},
 	} {
 		o := engines.New()

@@ -96,7 +96,7 @@ const mostEarlier = 10
 // Forecast computes the resolution within the plan's budget. It uses the store's newest run of the same work that was
 // measured in interleaved blocks on this host. Nil means there is none.
 func Forecast(ctx context.Context, path string, p experiment.Plan) (*experiment.Forecast, error) {
-	if !p.Sessions {
+	if !p.Interleaved {
 		return nil, nil
 	}
 	runs, err := archive.List(ctx, path)
