@@ -29,11 +29,13 @@ const (
 	fastRate    = 500e6
 )
 
+// MostScale is the largest scale at which an article's design can be run.
+const MostScale = 100
+
 // leastRun is the work of a run of inserts that exceeds any log or cache, in bytes.
 const leastRun = 1 << 30
 
-// Meaning returns the smallest meaningful scale. It returns nil if the plan repeats no article's design, or if its data
-// are not known in bytes.
+// Meaning returns the smallest meaningful scale. It returns nil if the plan repeats no article's design.
 func (p Plan) Meaning(h Host) *Meaning {
 	sc, err := workload.Lookup(p.Scenario)
 	if err != nil || p.AsPublished == nil || sc.Design == nil {
@@ -41,9 +43,6 @@ func (p Plan) Meaning(h Host) *Meaning {
 	}
 	d := *sc.On(p.Target.Engine).Design
 	whole := d.Data()
-	if whole == 0 {
-		return nil
-	}
 	out := &Meaning{Scale: p.AsPublished.Scale, Why: "as planned"}
 	raise := func(bytes float64, why string, args ...any) {
 		if scale := bytes / whole; scale > out.Scale {
@@ -59,6 +58,12 @@ func (p Plan) Meaning(h Host) *Meaning {
 				say.Size(h.Memory))
 		}
 	}
+	for _, l := range p.Layouts {
+		if growing(l) {
+			raise(float64(l.Data.Bytes+timesGrown*l.Data.Growth), "growth: the files of %q grow %d times, by %s", l.Name, timesGrown,
+				say.Size(l.Data.Growth))
+		}
+	}
 	switch {
 	case sc.Stripes:
 		raise(workload.LeastOf("backups")*fastRate, "duration: a backup takes %g s at 500 MB/s", workload.LeastOf("backups"))
@@ -70,6 +75,8 @@ func (p Plan) Meaning(h Host) *Meaning {
 	switch out.Bytes = runs * at; {
 	case sc.Stripes: // loaded once per layout; backed up, restored and read for verification per run
 		out.Bytes = (layouts + 3*runs) * at
+	case d.Connect != "": // a row is selected, updated and deleted by statements that read all rows
+		out.Bytes = 3 * float64(d.Rows) * out.Scale * runs * at
 	case d.Work == 0:
 		out.Bytes += layouts * at
 	}
@@ -84,8 +91,11 @@ const maxSeconds = 9e9
 func (m Meaning) Sentence(present float64) string {
 	cost := fmt.Sprintf("it moves %s in all, some %s at 100 MB/s", say.Size(int64(min(m.Bytes, 1<<62))), say.Human(m.Took.Round(time.Second)))
 	switch {
-	case m.Scale > 1:
+	case roundedUp(m.Scale) > MostScale:
 		return fmt.Sprintf("Meaning: not even at the original's size (--scale 1) do all conditions hold here (%s).", m.Why)
+	case m.Scale > 1:
+		return fmt.Sprintf("Meaning: not even at the original's size (--scale 1) do all conditions hold here, but from --scale %.2g on (%s); %s.",
+			roundedUp(m.Scale), m.Why, cost)
 	case m.Scale > present:
 		return fmt.Sprintf("Meaning: what can be foreseen holds from --scale %.2g on (%s); %s.", roundedUp(m.Scale), m.Why, cost)
 	}

@@ -77,6 +77,9 @@ func (w *dml) add(prefix string, connections int, client bool) {
 // dmlRowBytes is the payload of a row in bytes: an integer and a double of 8 bytes each.
 const dmlRowBytes = 16
 
+// dmlStoredBytes is about what a row takes in a page, with its header: SQL Server 25 bytes, InnoDB 40, PostgreSQL 52.
+const dmlStoredBytes = 2 * dmlRowBytes
+
 // Program describes the workload to an engine.
 func (w *dml) Program() filewise.Program {
 	return filewise.Program{

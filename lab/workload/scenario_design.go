@@ -71,15 +71,15 @@ func (d Design) WorkIn(bytes int64) int64 {
 	return int64(math.Round(float64(d.Work) * (float64(bytes) / float64(d.Bytes))))
 }
 
-// Data returns how many bytes the design works on at scale 1. 0 means not known.
+// Data returns how many bytes the design works on at scale 1.
 func (d Design) Data() float64 {
 	switch {
 	case d.Warehouses > 0:
 		return float64(d.Warehouses) * 160e6 // about 160 GB with 1,000 of them
 	case d.Work > 0:
 		return float64(d.Work)
-	case d.Connect != "": // dml: a few bytes per row
-		return 0
+	case d.Connect != "":
+		return float64(d.Rows) * dmlStoredBytes
 	}
 	return float64(d.Rows) * fragTables * fragRowBytes
 }
@@ -187,6 +187,8 @@ func dmlOnSQLServer(d *Design) {
 			"side by side.",
 		"The preallocated log of 438 MB is scaled with the rows, to 1 MiB at least.",
 		"The client's statements name columns and cast parameters, which the article does not show.",
+		"There a select put its row into a temporary table (#TMP), which tempdb's files take; here it goes to variables, or to the client.",
+		"There an update changed both columns; here it changes one.",
 	}
 }
 
