@@ -112,7 +112,8 @@ type Database struct {
 	// is left.
 	Unsettled error
 	// ParallelWorkers returns the number of processes that the server plans for the query of a phase next to the session's
-	// own. The phase executes one statement without arguments.
+	// own, as far as its plans have the number: if only that a plan is parallel, 1 for each part that is. The phase executes
+	// one statement without arguments.
 	ParallelWorkers func(ctx context.Context, phase int) (int, error)
 	// Keep shuts the server down cleanly, copies the loaded database's files, and starts it again. The target's next builds
 	// of the same layout are copied from these files. If a dump filled the database, they are copied from its Snapshot until

@@ -84,8 +84,8 @@ const (
 	MemoryTotal       = "total"
 	UnitSummed        = "B·s"
 	UnitLooked        = "s looked at"
-	// ProbePlan describes the server's plan of a query. It has ParallelWorkers, in UnitPlanned: the processes that the server
-	// plans for the query next to the session's own. 0 means that the plan is not parallel.
+	// ProbePlan describes the server's plan of a query. It has ParallelWorkers, in UnitPlanned, as Database.ParallelWorkers
+	// returns it. 0 means that the plan is not parallel.
 	ProbePlan       = "plan"
 	ParallelWorkers = "parallel workers"
 	UnitPlanned     = "planned"

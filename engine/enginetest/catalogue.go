@@ -130,7 +130,7 @@ func (u *CatalogueUse) at(i int) string {
 
 var (
 	simple     = regexp.MustCompile(`^[a-z][\w$#]*$`)
-	dictionary = regexp.MustCompile(`^(user_|all_|dba_|v_?\$|session_|database_|product_|dual)`)
+	dictionary = regexp.MustCompile(`^(user_|all_|plan_|dba_|v_?\$|session_|database_|product_|dual)`)
 )
 
 // view takes a reference to a view that begins at a word, and its alias.

@@ -198,7 +198,7 @@ func trimmed(rows [][]any) [][]any {
 
 // database returns the build for the layers above.
 func (b *build) database() *filewise.Database {
-	db := &filewise.Database{Build: b, Cool: b.Cool, Cycle: b.Cycle, Settled: b.settled}
+	db := &filewise.Database{Build: b, Cool: b.Cool, Cycle: b.Cycle, Settled: b.settled, ParallelWorkers: b.parallelWorkers}
 	if b.design.layout.AddedLater != "" {
 		db.Extend = b.Extend
 	}

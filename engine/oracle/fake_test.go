@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"maps"
 	"regexp"
@@ -202,9 +203,31 @@ func (f *fakeServer) exec(ctx context.Context, s statement) error {
 	case "drop-program":
 		f.alters(s, name[:27])
 		delete(f.programs, name)
+	case "custom":
+		f.custom(bare(s.text), name)
+	case "plan": // in parallel, if it reads all of a table
+		if strings.Contains(s.args[0].(string), "WHERE val4") {
+			*s.args[1].(sql.Out).Dest.(*int64) = 1
+		}
 	}
 	f.fresh = ""
 	return nil
+}
+
+// custom executes a statement of a set-up.
+func (f *fakeServer) custom(text, name string) {
+	word, kind, _ := strings.Cut(strings.Replace(text, "OR REPLACE ", "", 1), " ")
+	kind, _, _ = strings.Cut(kind, " ")
+	switch {
+	case word == "CREATE" && kind == "TABLE":
+		space := f.tablespaces[name[:27]]
+		space.segments = append(space.segments, []any{f.account, name, kind})
+	case word == "CREATE" && kind != "INDEX":
+		f.programs[name] = kind
+	case word == "DROP":
+		space := f.tablespaces[name[:27]]
+		space.segments = slices.DeleteFunc(space.segments, func(r []any) bool { return r[1] == name })
+	}
 }
 
 // alters notes what is altered without its mark, or its emptiness, having been

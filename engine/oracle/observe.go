@@ -2,11 +2,13 @@ package oracle
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"time"
 
 	"filewise"
+	"filewise/engine/internal/session"
 	"filewise/engine/oracle/dialect"
 )
 
@@ -90,6 +92,23 @@ func (d *design) observe(ctx context.Context, c client, want []datafile, free ma
 		files = append(files, file)
 	}
 	return files, nil
+}
+
+// parallelWorkers returns how many coordinators of parallel servers the plan of a phase's query has, or 0 if the plan is not
+// parallel. How many servers each would use stands in no plan.
+func (b *build) parallelWorkers(ctx context.Context, phase int) (int, error) {
+	queries, err := session.Render(b.design.program.Phases[phase], func(section string) (statement, error) {
+		return b.design.statement(section, b.design.tableOf(0))
+	})
+	n := int64(0)
+	for _, q := range queries {
+		var coordinators int64
+		if err = exec(ctx, b.conn, "plan", nil, q.text, sql.Out{Dest: &coordinators}); err != nil {
+			break
+		}
+		n += coordinators
+	}
+	return int(n), err
 }
 
 // matching returns the requested file for a path: the one with that path. If the server names the files, it is file i in

@@ -126,3 +126,21 @@ func TestSettleTimesTheWriting(t *testing.T) {
 		t.Errorf("%d statements: %v", n, f.log)
 	}
 }
+
+// TestParallelPlans: the plan of a scan's query is read by itself.
+func TestParallelPlans(t *testing.T) {
+	w, err := workload.NewScan(workload.Params{Rows: 1000, Cache: workload.CacheWarm, Data: workload.DataOrdered, Repeat: 1}, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFake()
+	b := &build{conn: held{client: f}, design: phasedDesign(t, w.Program(), "", filewise.DurabilityFull)}
+	for phase, want := range []int{0, 0, 0, 1, 0} {
+		if n, err := b.parallelWorkers(t.Context(), phase); err != nil || n != want {
+			t.Errorf("query %d: %d coordinators, want %d: %v", phase+1, n, want, err)
+		}
+	}
+	if len(f.log) != 5 {
+		t.Errorf("%q", f.log)
+	}
+}

@@ -127,7 +127,7 @@ func (s *connection) named(ctx context.Context, place, text string) error {
 	if strings.Contains(text, "#") {
 		return nil
 	}
-	if _, err := s.conn.ExecContext(ctx, "SET SHOWPLAN_XML ON"); err != nil {
+	if _, err := s.conn.ExecContext(ctx, showPlans); err != nil {
 		return nil //nolint:nilerr // nil for the reasons above
 	}
 	_, found := s.conn.ExecContext(ctx, text)

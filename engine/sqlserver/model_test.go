@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"regexp"
 	"slices"
 	"strconv"
@@ -21,6 +22,7 @@ type model struct {
 	databases map[string]*modelDatabase
 	locks     map[string]*Session // by database and resource
 	counting  map[*Session]bool   // SET NOCOUNT OFF
+	planning  map[*Session]bool   // SET SHOWPLAN_XML ON
 
 	// What the server is like; set before it is used.
 	password      string
@@ -106,7 +108,8 @@ type modelFile struct {
 }
 
 func newModel() *model {
-	return &model{databases: map[string]*modelDatabase{}, locks: map[string]*Session{}, counting: map[*Session]bool{}, password: "s3cret'; --",
+	return &model{databases: map[string]*modelDatabase{}, locks: map[string]*Session{}, counting: map[*Session]bool{},
+		planning: map[*Session]bool{}, password: "s3cret'; --",
 		version: "16.0.4085.2", engine: 3,
 		edition: "Developer Edition (64-bit)", data: `C:\Program Files\MSSQL\DATA\`, log: `L:\LOG\`, view: true, create: true, modelPages: 1024,
 		client: "10.0.0.7", workers: 576, cpus: 8,
@@ -163,6 +166,7 @@ func (m *model) release(s *Session) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.counting, s)
+	delete(m.planning, s)
 	for key, holder := range m.locks {
 		if holder == s {
 			delete(m.locks, key)
@@ -207,6 +211,13 @@ func (m *model) Handle(ctx context.Context, q Request, r *Reply) error {
 
 // execute executes a batch, or the beginning of one.
 func (m *model) execute(ctx context.Context, q Request, r *Reply) error {
+	m.mu.Lock()
+	planning := m.planning[q.Session]
+	m.mu.Unlock()
+	if planning {
+		r.Result(str("Microsoft SQL Server 2005 XML Showplan")).Row(showplan(q.SQL))
+		return nil
+	}
 	for _, h := range handlers {
 		if groups := h.pattern.FindStringSubmatch(q.SQL); groups != nil {
 			return h.handle(&asked{m, ctx, q, groups[1:]}, r)
@@ -376,6 +387,12 @@ func init() {
 		a.counting[a.q.Session] = true
 		return nil
 	})
+	add(`^SET SHOWPLAN_XML ON$`, func(a *asked, _ *Reply) error {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.planning[a.q.Session] = true
+		return nil
+	})
 	add(`FROM sys\.databases AS d\s+WHERE d\.name LIKE`, modelLeftovers)
 	add(`FROM sys\.dm_tran_locks`, modelHolder)
 	add(`dm_exec_requests`, func(a *asked, r *Reply) error {
@@ -407,6 +424,17 @@ func init() {
 	add(`^SELECT (?:row_id AS )?id, payload FROM dbo\.`+identPattern, modelRows)
 	add(`^ALTER TABLE dbo\.`+identPattern+` REBUILD`, func(*asked, *Reply) error { return nil })
 	add(`^(?:EXEC sys\.sp_flush_log;\s*)?CHECKPOINT`, func(*asked, *Reply) error { return nil })
+}
+
+// showplan returns a statement's plan, as the schema of plans has it. It is parallel if all of a table is read.
+func showplan(statement string) string {
+	parallel := strings.Count(statement, "WHERE val4")
+	return fmt.Sprintf(`<ShowPlanXML xmlns="http://schemas.microsoft.com/sqlserver/2004/07/showplan" Version="1.564" Build="16.0.4085.2">`+
+		`<BatchSequence><Batch><Statements><StmtSimple StatementText="%s" StatementId="1" StatementType="SELECT"><QueryPlan>`+
+		`<OptimizerHardwareDependentProperties EstimatedAvailableMemoryGrant="52428" EstimatedPagesCached="26214" `+
+		`EstimatedAvailableDegreeOfParallelism="4"/><RelOp NodeId="0" PhysicalOp="Stream Aggregate" Parallel="0"><RelOp NodeId="1" `+
+		`PhysicalOp="Clustered Index Scan" Parallel="%d"/></RelOp></QueryPlan></StmtSimple></Statements></Batch></BatchSequence></ShowPlanXML>`,
+		html.EscapeString(statement), parallel)
 }
 
 func str(name string) Column { return Column{Name: name, Type: Text} }

@@ -59,6 +59,28 @@ func TestBulkLoad(t *testing.T) {
 	}
 }
 
+// TestParallelPlans: a query's plan is read in a session of its own, and is one of several processors if a step of it is
+// parallel; afterwards statements are executed as before.
+func TestParallelPlans(t *testing.T) {
+	w, err := workload.NewScan(workload.Params{Rows: 1000, Cache: workload.CacheWarm, Data: workload.DataOrdered, Repeat: 1}, 1)
+	ok(t, err)
+	lab := newLab(t, nil)
+	db := lab.build(lab.open(), layout(2), w)
+	for phase, want := range []int{0, 0, 0, 4, 0} {
+		if n, err := db.ParallelWorkers(t.Context(), phase); err != nil || n != want {
+			t.Errorf("query %d: %d processors, want %d: %v", phase+1, n, want, err)
+		}
+	}
+	rows, err := db.Query(t.Context(), "check")
+	if err != nil || len(rows) != 4 || len(rows[0]) != 4 {
+		t.Errorf("after the plans: %v, %v", rows, err)
+	}
+	if n := planned(`<QueryPlan><RelOp Parallel="true"/></QueryPlan>`); n != 2 {
+		t.Errorf("a plan that does not give a number: %d", n)
+	}
+	ok(t, db.Drop(t.Context()))
+}
+
 // TestCool: a build goes offline and back before a query that starts cold, when the last of
 // Filewise's own sessions and of others has left it; then it is kept again. In between it
 // is no one's, and stays if the run ends there.

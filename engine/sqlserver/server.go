@@ -205,7 +205,7 @@ func (b *build) fillPool(ctx context.Context, statement string) error {
 }
 
 func (b *build) database() *filewise.Database {
-	db := &filewise.Database{Build: b, Cool: b.Cool, Cycle: b.Cycle}
+	db := &filewise.Database{Build: b, Cool: b.Cool, Cycle: b.Cycle, ParallelWorkers: b.parallelWorkers}
 	if b.design.layout.AddedLater != "" {
 		db.Extend = b.Extend
 	}

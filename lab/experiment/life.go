@@ -157,7 +157,7 @@ func (l *life) observe(ctx context.Context) (err error) {
 	return l.plans(ctx)
 }
 
-// plans records how many processes the server plans for each query.
+// plans records how many processes the server plans for each query, as far as their plans can be read.
 func (l *life) plans(ctx context.Context) error {
 	if l.db.ParallelWorkers == nil || !l.program.ReadOnly || l.program.Custom != nil {
 		return nil
@@ -168,8 +168,13 @@ func (l *life) plans(ctx context.Context) error {
 			continue
 		}
 		n, err := l.db.ParallelWorkers(ctx, i)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if err != nil {
-			return fmt.Errorf("the plan of %s: %w", phase.Family, err)
+			l.trial.Warnings = append(l.trial.Warnings, filewise.Warning{Code: "plan-unread",
+				Message: fmt.Sprintf("Parallel plans are not recorded, since the plan of %s could not be read: %v.", phase.Family, err)})
+			return nil
 		}
 		l.planned[phase.Family] = filewise.Delta{Probe: filewise.ProbePlan, Name: filewise.ParallelWorkers, Unit: filewise.UnitPlanned,
 			Value: float64(n)}

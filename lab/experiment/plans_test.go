@@ -2,6 +2,8 @@ package experiment
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 
 	"filewise"
@@ -36,5 +38,10 @@ func TestPlansAreRecorded(t *testing.T) {
 		if len(m.Deltas) != 1 || m.Deltas[0] != want {
 			t.Errorf("%s: %+v, want %+v", m.Family, m.Deltas, want)
 		}
+	}
+	l.trial = filewise.Trial{}
+	l.db.ParallelWorkers = func(context.Context, int) (int, error) { return 0, errors.New("refused") }
+	if err := l.observe(t.Context()); err != nil || len(l.trial.Warnings) != 1 || !strings.Contains(l.trial.Warnings[0].Message, "query 1") {
+		t.Errorf("plans that cannot be read: %v, %+v", err, l.trial.Warnings)
 	}
 }

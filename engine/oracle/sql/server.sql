@@ -246,6 +246,15 @@ BEGIN
   SYS.DBMS_SQL.CLOSE_CURSOR(c);
 END;
 
+-- name: plan whole
+-- A parallel plan has coordinators of parallel servers. The query is not executed, and the plan's rows, in a table that is
+-- a session's own as a rule, are rolled back.
+BEGIN
+  EXECUTE IMMEDIATE 'EXPLAIN PLAN SET STATEMENT_ID = ''filewise'' FOR ' || :1;
+  SELECT COUNT(*) INTO :2 FROM plan_table WHERE statement_id = 'filewise' AND operation = 'PX COORDINATOR';
+  ROLLBACK;
+END;
+
 -- name: rollback
 ROLLBACK;
 
