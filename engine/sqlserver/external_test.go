@@ -327,9 +327,9 @@ func TestFacts(t *testing.T) {
 // TestSelfCheck sends every section except restores, for which files would be left on
 // another machine, and drops its databases.
 func TestSelfCheck(t *testing.T) {
-	// Life cycles are not measured either. What cycle executes holds all of cool, so cool is looked for below.
+	// What cycle executes holds all of cool, so cool is looked for below.
 	apart := []string{"wake", "backup-files", "backup-header",
-		"restore", "drop-restoring", "check-database", "restored-options", "cycle", "cool",
+		"restore", "drop-restoring", "check-database", "restored-options", "cool",
 		"inspect-waits"} // which inspect sends, and its test
 	lab := newLab(t, func(m *model) { m.slow, m.alterAny = 200*time.Microsecond, true; customModel(m) })
 	passed := 0

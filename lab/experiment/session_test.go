@@ -164,7 +164,7 @@ func TestSessionFailures(t *testing.T) {
 }
 
 // A database that cannot be dropped takes nothing from what was measured on it. Should each one stay,
-// trials fail before they have filled the storage.
+// trials fail before they have filled the storage. First contact: Oracle 4.
 func TestFailedDrops(t *testing.T) {
 	w := newSessions(t, []int{1, 2, 4}, fake.Config{Noise: 0.01, Seed: 4,
 		Faults: []fake.Fault{{Build: 5, Stage: filewise.StageDrop, Times: 1}}})

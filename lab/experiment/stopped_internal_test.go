@@ -1,7 +1,9 @@
 package experiment
 
 import (
+	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"filewise"
@@ -18,4 +20,28 @@ func TestServerStoppedWhileTimed(t *testing.T) {
 	if s := l.still["drain"]; !s.Stopped || s.Server < stands/3 || s.Machine == 0 && s.Server > takes {
 		t.Errorf("%+v", s)
 	}
+}
+
+// A drop may take minutes, and once the run is interrupted half of one. First contact: Oracle 4.
+func TestSlowDrops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		run, interrupt := context.WithCancel(t.Context())
+		ctx, done := dropping(run)
+		defer done()
+		time.Sleep(dropPatience - time.Second)
+		interrupt()
+		if synctest.Wait(); ctx.Err() != nil {
+			t.Error("the drop ends with the run")
+		}
+		ctx, done = dropping(run)
+		defer done()
+		time.Sleep(dropTimeout - time.Second)
+		if ctx.Err() != nil {
+			t.Error("the drop has less than its time after an interrupt")
+		}
+		time.Sleep(2 * time.Second)
+		if ctx.Err() == nil {
+			t.Error("a drop goes on after an interrupt")
+		}
+	})
 }

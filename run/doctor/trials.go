@@ -17,7 +17,7 @@ type trial struct {
 }
 
 // trials returns the trials of every workload, small enough for any server. First come inserts into each kind of
-// layout, with indexes apart and with files added later; then come the other workloads.
+// layout, with indexes apart and with files added later, and databases that go offline; then come the other workloads.
 func trials(about filewise.Description) []trial {
 	var all []trial
 	add := func(scenario, variant string, set func(*plan.Options)) {
@@ -52,6 +52,13 @@ func trials(about filewise.Description) []trial {
 	}
 	if about.Identity {
 		add("inserts", ", keys of the server", func(o *plan.Options) { o.Key = plan.Of(workload.KeyIdentity) })
+	}
+	if about.Cycles {
+		add("inserts", ", offline and online", func(o *plan.Options) {
+			o.Window.Forget()
+			o.WarmUp.Forget()
+			o.Measure, o.Work = plan.Of(experiment.MeasureLifecycle), plan.Of("1MiB")
+		})
 	}
 	for _, sc := range workload.Scenarios()[1:] {
 		switch add(sc.Name, "", func(*plan.Options) {}); {

@@ -35,7 +35,11 @@ func TestUsualThere(t *testing.T) {
 			t.Errorf("%s with a window: %v, %+v", target, err, made.Params)
 		}
 	}
-	made, err := make("dml", "sqlserver://sa@db.example/", nothing)
+	made, err := make("temp", "sqlserver://sa@db.example/", nothing)
+	if err != nil || made.Params.Connections != 32 {
+		t.Errorf("temp: %v, %d connections", err, made.Params.Connections)
+	}
+	made, err = make("dml", "sqlserver://sa@db.example/", nothing)
 	if err != nil || made.Params.Rows < 21_000 || made.Budget != 10*time.Minute {
 		t.Errorf("dml: %v, %d rows", err, made.Params.Rows)
 	}
