@@ -171,11 +171,15 @@ func (t *taken) remove(ctx context.Context, c client) error {
 		return nil
 	}
 	err := t.unlink(ctx, c)
-	if err == nil || !t.done { // the file may not exist
+	code, stays := codeOf(err), "stays"
+	switch {
+	case err == nil, !t.done && (code == errNoFile || code == errNoFileName):
 		return nil
+	case !t.done:
+		stays = "may stay"
 	}
 	return filewise.Errorf(filewise.CodeTrials, "remove it on the server's host; with EXECUTE ON SYS.UTL_FILE Filewise does",
-		"dump %s stays in directory %s: %w", t.dump.File, t.dump.Directory, err)
+		"dump %s %s in directory %s: %w", t.dump.File, stays, t.dump.Directory, err)
 }
 
 // firstCopy holds the sums of the first copy on a server.

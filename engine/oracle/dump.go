@@ -50,10 +50,13 @@ func (d dump) Grants(account string) string {
 // Roles returns the roles that an account needs to import the dump.
 func (d dump) Roles() []string {
 	if d.Taken {
-		return []string{dumpRole, "DATAPUMP_EXP_FULL_DATABASE"}
+		return []string{dumpRole, exportRole}
 	}
 	return []string{dumpRole}
 }
 
 // dumpRole is the role that an import into another account's schema needs.
 const dumpRole = "DATAPUMP_IMP_FULL_DATABASE"
+
+// exportRole is the role that an export of another account's schema needs.
+const exportRole = "DATAPUMP_EXP_FULL_DATABASE"

@@ -42,6 +42,8 @@ const (
 	errNoObject     = 4043
 	errNoView       = 942
 	errExists       = 955
+	errNoFile       = 29283 // UTL_FILE: the file is not there, or the server may not touch it
+	errNoFileName   = 29288
 	errNotEmpty     = 1549
 	errConnected    = 1940
 	errSessions     = 2391 // of a profile

@@ -14,6 +14,7 @@ import (
 	"filewise/engine/enginetest"
 	"filewise/engine/internal/external"
 	"filewise/internal/longtest"
+	"filewise/lab/workload"
 )
 
 // kinds of statements, as testdata/refusals.txt names them, by how they begin.
@@ -24,16 +25,36 @@ var kinds = []struct {
 	{"CREATE TABLESPACE", begins("CREATE (?:SMALL|BIG)FILE TABLESPACE")}, {"ADD DATAFILE", begins("ALTER TABLESPACE .* ADD DATAFILE")},
 	{"OFFLINE", begins("ALTER TABLESPACE .* OFFLINE")}, {"ONLINE", begins("ALTER TABLESPACE .* ONLINE")},
 	{"DROP TABLESPACE", begins("DROP TABLESPACE")}, {"CREATE TABLE", begins("CREATE TABLE")}, {"COMMENT", begins("COMMENT")},
-	{"CREATE PROCEDURE", begins("CREATE (?:PACKAGE|PROCEDURE)")}, {"DROP PROCEDURE", begins("DROP (?:PACKAGE|PROCEDURE)")},
+	{"CREATE INDEX", begins("CREATE INDEX")}, {"CREATE VIEW", begins("CREATE (?:OR REPLACE )?VIEW")},
+	{"CREATE SEQUENCE", begins("CREATE SEQUENCE")},
+	{"CREATE PROCEDURE", begins("CREATE (?:PACKAGE|PROCEDURE)")},
+	{"DROP PROCEDURE", begins("DROP (?:PACKAGE|PROCEDURE|VIEW|SEQUENCE)")}, {"ADD CONSTRAINT", begins("ALTER TABLE .* ADD CONSTRAINT")},
 	{"DROP TABLE", begins("DROP TABLE")}, {"MOVE", begins("ALTER (?:TABLE .* MOVE|INDEX .* REBUILD)")}, {"CREATE USER", begins("CREATE USER")},
 	{"GRANT", begins("GRANT")}, {"DROP USER", begins("DROP USER")}, {"DBMS_DATAPUMP", begins("(?s)DECLARE.*DBMS_DATAPUMP")},
+	{"UTL_FILE", begins(`(?s)BEGIN\s+SYS\.UTL_FILE`)}, {"block", begins(`BEGIN\s`)},
 }
+
+// Lives of copies of a schema, of a dump that is there and of one that Filewise exports, and of set-ups, of tables alone and of all
+// that one may have. The others are named by where indexes are.
+const (
+	aCopy      = "a copy"
+	ourDump    = "a copy of our dump"
+	tablesOnly = "a set-up of tables"
+	setUp      = "a set-up"
+)
 
 func begins(pattern string) *regexp.Regexp { return regexp.MustCompile("^" + pattern) }
 
+// bare returns a statement without its comments.
+func bare(text string) string {
+	return strings.TrimSpace(placeComment.ReplaceAllString(comments.ReplaceAllString(text, ""), ""))
+}
+
+var placeComment = regexp.MustCompile(`(?s)/\*.*?\*/`)
+
 func kindOf(s statement) string {
 	for _, k := range kinds {
-		if k.pattern.MatchString(strings.TrimSpace(comments.ReplaceAllString(s.text, ""))) {
+		if k.pattern.MatchString(bare(s.text)) {
 			return k.name
 		}
 	}
@@ -50,7 +71,8 @@ type refusing struct {
 	dies    bool
 	count   map[string]int
 	refused bool
-	ended   bool // the run has
+	ended   bool     // the run has
+	unnamed []string // what is neither of a kind nor a query
 }
 
 func (r *refusing) refuse(s statement) error {
@@ -59,11 +81,16 @@ func (r *refusing) refuse(s statement) error {
 	}
 	kind := kindOf(s)
 	r.count[kind]++
+	if kind == "SELECT" && !strings.HasPrefix(bare(s.text), kind) {
+		r.unnamed = append(r.unnamed, s.text)
+	}
 	again := r.refused && r.x.Always && (kind != "SELECT" || strings.Contains(s.text, " sys.")) // the account's own views it may read
 	if kind != r.kind || r.count[kind] < r.nth || r.ended && !again {
 		return nil
 	}
-	r.refused = true
+	if r.refused = true; s.section == "copy-export" { // it has begun to write
+		r.dumps[dumped.FindString(s.text)] = true
+	}
 	return explain(oracleError(r.x.Number))
 }
 
@@ -87,10 +114,10 @@ func (r *refusing) rows(ctx context.Context, s statement) (all [][]any, err erro
 // kind in a life are.
 func TestLeavesNothing(t *testing.T) {
 	refusals, used := enginetest.ReadRefusals(t, "testdata/refusals.txt"), map[string]bool{}
-	for _, indexes := range []string{filewise.IndexesTogether, filewise.IndexesApart, "a copy"} {
+	for _, indexes := range []string{filewise.IndexesTogether, filewise.IndexesApart, aCopy, ourDump, setUp} {
 		rehearsed := &refusing{fakeServer: newFake(), count: map[string]int{}}
-		if err := rehearsed.live(t, indexes); err != nil {
-			t.Fatal(err)
+		if err := rehearsed.live(t, indexes); err != nil || len(rehearsed.unnamed) > 0 {
+			t.Fatalf("%v, of no kind: %q", err, rehearsed.unnamed)
 		}
 		for kind, n := range rehearsed.count {
 			used[kind] = true
@@ -136,10 +163,14 @@ func (r *refusing) live(t *testing.T, indexes string) error {
 func (r *refusing) build(t *testing.T, indexes string, c client, s *server) (*build, error) {
 	l, program := smallfile(3), testProgram(t, small)
 	l.Indexes, l.AddedLater = indexes, filewise.LaterRebuilt
-	if indexes == "a copy" {
-		l.Indexes, l.AddedLater, program = filewise.IndexesTogether, "", copyProgram(t, copyFrom)
+	if from := map[string]string{aCopy: copyFrom, ourDump: "datapump:dumps?schema=shop"}[indexes]; from != "" {
+		l.Indexes, l.AddedLater, program = filewise.IndexesTogether, "", copyProgram(t, from)
+	}
+	if indexes == setUp || indexes == tablesOnly {
+		l.Indexes, l.AddedLater, program = filewise.IndexesTogether, "", setUpProgram(t, indexes == setUp)
 	}
 	d, err := newDesign(serverTarget(), l, program, newNames(indexes == filewise.IndexesApart), usualBlock)
+	s.taken.name(&d.dump)
 	r.add(t, "USERS", false, "BOB.ACCOUNTS")
 	r.before = func(s statement) {
 		if s.section != "files" {
@@ -157,6 +188,19 @@ func (r *refusing) build(t *testing.T, indexes string, c client, s *server) (*bu
 	return &build{server: s, design: d, conn: held{client: c, close: func() error { return nil }}, marks: marks{c, r.account}}, err
 }
 
+// setUpProgram returns custom SQL whose set-up has all that one may have, or only tables.
+func setUpProgram(t *testing.T, all bool) filewise.Program {
+	t.Helper()
+	if all {
+		return bank(t, nil)
+	}
+	p := bank(t, map[string]workload.Script{"pay": {"": {{Text: "UPDATE accounts SET place = :id WHERE id = :id", File: "x", Line: 1}}}})
+	p.Custom.Setup = slices.DeleteFunc(slices.Clone(p.Custom.Setup), func(x filewise.CustomText) bool {
+		return regexp.MustCompile("CREATE (?:OR REPLACE )?(?:VIEW|SEQUENCE|PROCEDURE)").MatchString(x.Text)
+	})
+	return p
+}
+
 // pass takes a build from its creation to its drop.
 func (r *refusing) pass(t *testing.T, b *build, more ...func(context.Context) error) (err error) {
 	observe := func(ctx context.Context) error { _, err := b.Observe(ctx); return err }
@@ -169,7 +213,7 @@ func (r *refusing) pass(t *testing.T, b *build, more ...func(context.Context) er
 			break
 		}
 	}
-	return errors.Join(err, b.Drop(t.Context()))
+	return errors.Join(err, b.Drop(t.Context()), b.server.taken.remove(t.Context(), b.marks))
 }
 
 // left makes sure that clean has left nothing that it did not name, and that what is others' is as it was.
@@ -191,6 +235,11 @@ func (r *refusing) left(t *testing.T, what, told string) {
 	for name := range r.users {
 		if !named("USER", name) {
 			t.Errorf("%s: left is user %s, of which clean says: %s", what, name, told)
+		}
+	}
+	for name := range r.dumps {
+		if !strings.Contains(what, "dump "+strings.Trim(name, "'")) {
+			t.Errorf("%s: left is %s, of which nothing is said", what, name)
 		}
 	}
 	if len(r.unchecked) > 0 || r.tablespaces["USERS"] == nil || r.tablespaces["USERS"].offline {

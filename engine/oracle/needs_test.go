@@ -33,10 +33,14 @@ func (c *strict) rightsOf(s statement) (all []string) {
 		all = append(all, "ALTER TABLESPACE")
 	case "CREATE TABLE":
 		all = append(all, "CREATE TABLE", "UNLIMITED TABLESPACE")
-	case "CREATE PROCEDURE":
-		all = append(all, createProcedure)
-	case "CREATE USER", "GRANT", "DROP USER", "DBMS_DATAPUMP":
+	case createProcedure, "CREATE VIEW", "CREATE SEQUENCE":
+		all = append(all, kindOf(s))
+	case "CREATE USER", "GRANT", "DROP USER":
 		all = append(all, dumpRole)
+	case "DBMS_DATAPUMP":
+		all = append(all, map[bool]string{true: exportRole, false: dumpRole}[s.section == "copy-export"], onDirectory)
+	case "UTL_FILE":
+		all = append(all, grantFile, onDirectory)
 	}
 	if s.section == "lock" {
 		all = append(all, grantLock)
@@ -130,7 +134,14 @@ func ran(indexes string) func(*testing.T, *strict, *fakeServer) error {
 		f.answers["activity"] = [][]any{{int64(0), int64(0), int64(0)}}
 		_, active := s.Activity(t.Context())
 		life := &refusing{fakeServer: f, count: map[string]int{}, x: enginetest.Refusal{}}
-		b, err := life.build(t, indexes, c, s)
+		as := indexes
+		if indexes == aCopy && (c.granted == nil || slices.Contains(c.granted, exportRole)) {
+			as = ourDump
+		}
+		if indexes == setUp && c.granted != nil && !slices.Contains(c.granted, "CREATE VIEW") {
+			as = tablesOnly
+		}
+		b, err := life.build(t, as, c, s)
 		return errors.Join(s.lock(t.Context(), c, "me"), active, err, life.pass(t, b, func(context.Context) error {
 			for _, p := range b.database().Probes {
 				if _, err := p.Read(t.Context()); err != nil {
@@ -148,7 +159,7 @@ func TestNeeds(t *testing.T) {
 	known, views := enginetest.ReadCatalogue(t, "testdata/catalogue.txt"), map[string][]string{}
 	commands := map[string]func(*testing.T, *strict, *fakeServer) error{
 		byDoctor: func(t *testing.T, c *strict, f *fakeServer) error { _, err := preflight(t, c, f); return err },
-		byRun:    ran(filewise.IndexesApart), byCopy: ran("a copy"),
+		byRun:    ran(filewise.IndexesApart), byCopy: ran(aCopy), byCustom: ran(setUp),
 		byClean: func(t *testing.T, c *strict, f *fakeServer) error {
 			data, index := newName(), newName()
 			f.add(t, data, true, data, data+"T00")
@@ -187,8 +198,8 @@ func TestNeeds(t *testing.T) {
 	}
 	for command, do := range commands {
 		with := []string{command}
-		if command == byRun || command == byCopy { // of inserts, and a copy next to it
-			with = map[string][]string{byRun: {byRun, byLoops}, byCopy: {byRun, byCopy}}[command]
+		if of := map[string]string{byRun: byLoops, byCopy: byCopy, byCustom: byCustom}[command]; of != "" { // each next to what all runs need
+			with = []string{byRun, of}
 		}
 		var all []filewise.Need
 		for _, n := range needs() {

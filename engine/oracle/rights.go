@@ -98,8 +98,13 @@ var captured = []view{
 
 // needs returns the rights of an account, one in each row.
 func needs() (all []filewise.Need) {
+	const setUps = "set-ups that create one"
 	for _, p := range privileges {
-		all = append(all, filewise.Need{Right: p.Name, Grant: "GRANT " + p.Name + " TO filewise", Commands: p.by})
+		n := filewise.Need{Right: p.Name, Grant: "GRANT " + p.Name + " TO filewise", Commands: p.by}
+		if p.Name == createProcedure {
+			n.Parts, n.Without = []string{byCustom}, setUps
+		}
+		all = append(all, n)
 	}
 	goesOn := func(view, command string) bool {
 		return command == byDoctor || command == byInspect || command == byCapture && slices.Contains([]string{"V_$SESSION", "DBA_OBJECTS",
@@ -107,8 +112,7 @@ func needs() (all []filewise.Need) {
 	}
 	for _, p := range customPrivileges {
 		if p.Name != createProcedure {
-			all = append(all, filewise.Need{Right: p.Name, Grant: "GRANT " + p.Name + " TO filewise", Parts: []string{byCustom},
-				Without: "set-ups that create one"})
+			all = append(all, filewise.Need{Right: p.Name, Grant: "GRANT " + p.Name + " TO filewise", Parts: []string{byCustom}, Without: setUps})
 		}
 	}
 	for _, v := range slices.Concat(views, inspected, applied, captured) {
@@ -121,6 +125,11 @@ func needs() (all []filewise.Need) {
 		all = append(all, n)
 	}
 	all = append(all, filewise.Need{Right: dumpRole, Grant: "GRANT " + dumpRole + " TO filewise", Commands: []string{byCopy}},
+		filewise.Need{Right: onDirectory, Grant: "GRANT " + onDirectory + " … TO filewise", Commands: []string{byCopy}},
+		filewise.Need{Right: exportRole, Grant: "GRANT " + exportRole + " TO filewise", Parts: []string{byCopy},
+			Without: "a dump must be there (datapump:DIRECTORY/FILE.dmp)"},
+		filewise.Need{Right: grantFile, Grant: "GRANT " + grantFile + " TO filewise", Parts: []string{byCopy},
+			Without: "the dump that the run exports stays, and is named"},
 		filewise.Need{Right: grantLock, Grant: "GRANT " + grantLock + " TO filewise", Parts: []string{byRun},
 			Without: "runs see each other by what their sessions announce"})
 	return all
@@ -129,6 +138,13 @@ func needs() (all []filewise.Need) {
 // grantLock lets the server itself hold the measuring lock. Without it sessions announce that they measure, and look
 // for others that do.
 const grantLock = "EXECUTE ON SYS.DBMS_LOCK"
+
+// onDirectory is the right on a dump's directory, and grantFile removes a dump from there. By default every account has the
+// latter.
+const (
+	onDirectory = "READ, WRITE ON DIRECTORY"
+	grantFile   = "EXECUTE ON SYS.UTL_FILE"
+)
 
 // rightsOf returns the statements that give an account what is needed. The user executes them as a DBA of the PDB;
 // Filewise never does.

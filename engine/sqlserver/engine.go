@@ -66,6 +66,8 @@ const (
 		"[filewise]; -- for backups of it only"
 	grantRead = "USE [your database]; CREATE USER [filewise] FOR LOGIN [filewise]; GRANT VIEW DEFINITION TO [filewise]; GRANT VIEW DATABASE " +
 		"STATE TO [filewise]; ALTER ROLE db_datareader ADD MEMBER [filewise]; -- for capture, apply and proofs of backups only"
+	grantHistory = "USE [msdb]; CREATE USER [filewise] FOR LOGIN [filewise]; GRANT SELECT ON dbo.backupset TO [filewise]; -- for the time " +
+		"of a database's last backup only"
 )
 
 // The rights in needs.
@@ -77,6 +79,7 @@ const (
 	mayOnline      = "ALTER ANY DATABASE"
 	mayBackUp      = "db_backupoperator in your database"
 	mayRead        = "VIEW DEFINITION, VIEW DATABASE STATE and db_datareader in your database"
+	mayHistory     = "SELECT on msdb.dbo.backupset"
 )
 
 // divided is the first version with one right for the state of performance, and one for the state of security.
@@ -103,6 +106,7 @@ var needs = []filewise.Need{
 		Parts: []string{"clean"}, Without: "a database that is offline stays; clean names the statement that brings it back"},
 	{Right: mayBackUp, Grant: grantBackup, Commands: []string{"backup"}},
 	{Right: mayRead, Grant: grantRead, Commands: []string{"backup", "capture", "apply"}},
+	{Right: mayHistory, Grant: grantHistory, Parts: []string{"backup"}, Without: "the hours that a plan foresees follow from an assumed rate"},
 }
 
 // usage returns an error about the user's input.

@@ -64,6 +64,9 @@ func rightsOf(known enginetest.Catalogue, q Request, major int) (all []string) {
 		views = []string{mayView}
 	}
 	all = append(all, views...)
+	if strings.Contains(q.SQL, "FROM msdb.dbo.backupset") {
+		all = append(all, mayHistory)
+	}
 	if in := q.Session.Login.Database; in != "master" && in != "" && !mark.IsName(in) {
 		all = append(all, mayRead)
 	}
@@ -92,7 +95,7 @@ func strict(t *testing.T, m *model, version string, granted []string) (taken map
 	known := catalogued(t)
 	taken, refused = map[string]bool{}, &[]string{}
 	numbers := map[string]int32{mayCreate: errDenied, mayView: errDeniedState, mayPerformance: errDeniedState,
-		maySecurity: errDeniedState, mayOnline: 5011, mayBackUp: errDenied, mayRead: errNoAccess}
+		maySecurity: errDeniedState, mayOnline: 5011, mayBackUp: errDenied, mayRead: errNoAccess, mayHistory: 229}
 	m.exact = func(q Request) int32 {
 		viewingMu.Lock()
 		defer viewingMu.Unlock()
@@ -196,6 +199,8 @@ func TestNeeds(t *testing.T) {
 			defer s.Close()
 			s.(*ownServer).Examine(t.Context(), filewise.Demand{})
 			_, err = s.Facts(t.Context())
+			_, sized := s.(*ownServer).BackupSize(t.Context())
+			err = errors.Join(err, sized)
 			db, failed := s.Build(t.Context(), ownLayout(1), ownProgram(t, o.model.create))
 			if err = errors.Join(err, failed); err != nil {
 				return taken, *refused, err
@@ -233,7 +238,7 @@ func TestNeeds(t *testing.T) {
 	}
 	for _, l := range lives(t) {
 		command := map[string]string{"tables": "run", "offline and online": "run --measure lifecycle",
-			"empty buffers": "run scan --cache buffer-cold", "restored": "run custom --from"}[l.name]
+			"empty buffers": "run scan --cache buffer-cold", "restored": "run custom --from", "backup": "run, of backups"}[l.name]
 		if command != "" {
 			commands[command] = ran(l)
 		}
@@ -243,6 +248,7 @@ func TestNeeds(t *testing.T) {
 		ok(t, err)
 		on := slices.DeleteFunc(slices.Clone(needs), func(n filewise.Need) bool { return !n.On(v.major) })
 		for command, do := range commands {
+			command, _, _ = strings.Cut(command, ", ")
 			taken, _, err := do(t, nil)
 			if err != nil {
 				t.Errorf("%s: %s: %v", version, command, err)

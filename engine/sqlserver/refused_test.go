@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -58,14 +59,15 @@ func statements(text string) (all []said) {
 	return all
 }
 
-// counter numbers the statements of a life, which begins with what creates or restores a database.
+// counter numbers the statements of a life, which begins with what creates, restores or backs up a database.
 type counter struct {
 	of    map[string]int
 	begun bool
 }
 
 func (c *counter) statements(text string) []said {
-	c.begun = c.begun || strings.Contains(text, "CREATE DATABASE [") || strings.Contains(text, "RESTORE FILELISTONLY")
+	c.begun = c.begun || strings.Contains(text, "CREATE DATABASE [") || strings.Contains(text, "RESTORE FILELISTONLY") ||
+		strings.Contains(text, "BACKUP DATABASE [")
 	if !c.begun || text == "" {
 		return nil
 	}
@@ -118,7 +120,7 @@ func lives(t *testing.T) []life {
 			}}
 		}},
 		{"empty buffers", may, plain, scan.Program(), func(db *filewise.Database) []func(context.Context) error {
-			return append(settle(db), db.Cool)
+			return append(settle(db), func(ctx context.Context) error { _, err := db.ParallelWorkers(ctx, 0); return err }, db.Cool)
 		}},
 		{"restored", copies, spread, fromProgram(t, theirBackup), settle},
 		{"backup", func(t *testing.T) *lab {
@@ -136,14 +138,31 @@ func lives(t *testing.T) []life {
 				}, db.Backup.Discard,
 			}
 		}},
+		{"their backup", func(t *testing.T) *lab { return newOwnLab(t, nil).lab }, ownLayout(2), ownProgram(t, true),
+			func(db *filewise.Database) []func(context.Context) error {
+				return []func(context.Context) error{
+					func(ctx context.Context) error { _, err := db.Backup.Backup(ctx); return err }, db.Backup.Restore, db.Backup.Verify,
+				}
+			}},
 	}
+}
+
+// hasten shortens a server's pauses.
+func hasten(s filewise.Server) {
+	of, is := s.(*externalServer)
+	if !is {
+		of = s.(*ownServer).externalServer
+	}
+	of.pauses = pauses{drop: 200 * time.Millisecond, again: 2 * time.Millisecond, wake: time.Millisecond}
 }
 
 // live goes through a life, to its drop whatever fails, and reports whether anything did.
 func (l life) live(t *testing.T, lab *lab) error {
 	s, err := Engine{}.Open(t.Context(), lab.target)
-	ok(t, err)
-	s.(*externalServer).pauses = pauses{drop: 200 * time.Millisecond, again: 2 * time.Millisecond, wake: time.Millisecond}
+	if err != nil {
+		return err
+	}
+	hasten(s)
 	db, err := s.Build(t.Context(), l.layout, l.program)
 	if err == nil {
 		for _, step := range l.steps(db) {
@@ -202,6 +221,9 @@ func refusing(lab *lab, s said, x enginetest.Refusal, dies bool) (over func()) {
 		if at < 0 {
 			return answer(ctx, q, r)
 		}
+		if s.kind == "BACKUP DATABASE" { // it has written files
+			_, _ = answer(ctx, q, r)
+		}
 		if refused = true; at > 0 { // what stands before it is done
 			before := q
 			before.SQL = q.SQL[:all[at].at]
@@ -229,12 +251,14 @@ func clean(t *testing.T, lab *lab) string {
 		d.age = 60
 	}
 	lab.model.mu.Unlock()
-	opened, err := Engine{}.Open(t.Context(), lab.target)
+	target := lab.target
+	target.Database = ""
+	opened, err := Engine{}.Open(t.Context(), target)
 	if err != nil {
 		return err.Error()
 	}
 	s := opened.(*externalServer)
-	s.pauses = pauses{drop: 200 * time.Millisecond, again: 2 * time.Millisecond, wake: time.Millisecond}
+	hasten(s)
 	defer s.Close()
 	left, err := s.Leftovers(t.Context())
 	text := fmt.Sprint(err)
@@ -280,6 +304,11 @@ func TestLeavesNothing(t *testing.T) {
 					}
 					if !slices.Contains(lab.names(), theirs) {
 						t.Errorf("%s: theirs is gone", what)
+					}
+					for _, v := range lab.target.Volumes {
+						if files, _ := filepath.Glob(filepath.Join(v.Dir, "*.bak")); v.Dir != "" && len(files) > 0 {
+							t.Errorf("%s (%v): left are %q", what, failed, files)
+						}
 					}
 				}
 			}
