@@ -82,13 +82,17 @@ var keywords = map[string]func(a *filewise.Address, value string) error{
 	"encrypt":                inOptions("encrypt"),
 	"trustservercertificate": inOptions("TrustServerCertificate"),
 	"hostnameincertificate":  inOptions("hostNameInCertificate"),
+	"multisubnetfailover":    inOptions("multisubnetfailover"),
+	"applicationintent":      setIntent,
 	"trusted_connection":     nil, "integratedsecurity": nil,
 }
 
 // harmless lists keywords that change nothing for Filewise.
 var harmless = []string{"applicationname", "app", "multipleactiveresultsets", "connecttimeout", "connectiontimeout", "timeout",
 	"logintimeout", "pooling", "persistsecurityinfo", "driver", "provider", "maxpoolsize", "minpoolsize", "workstationid", "wsid",
-	"packetsize", "currentlanguage"}
+	"packetsize", "currentlanguage", "commandtimeout", "connectretrycount", "connectretryinterval", "enlist", "failoverpartner",
+	"loadbalancetimeout", "poolblockingperiod", "typesystemversion", "columnencryptionsetting", "sendstringparametersasunicode",
+	"selectmethod", "responsebuffering", "locktimeout", "sockettimeout"}
 
 // setPairs sets the values of a connection string. A trusted connection signs in as the user who runs Filewise.
 func setPairs(a *filewise.Address, pairs [][2]string) error {
@@ -106,7 +110,7 @@ func setPairs(a *filewise.Address, pairs [][2]string) error {
 		case name == "host" || name == "hostaddr" || name == "dbname":
 			return wrong("give a URL instead: postgres://USER@HOST:PORT/DATABASE", "it is a connection string of PostgreSQL")
 		case !slices.Contains(harmless, name):
-			return wrong("give a URL instead: sqlserver://USER@HOST?OPTION=VALUE (docs/existing-server.md)",
+			return wrong("give a URL instead: sqlserver://USER@HOST?OPTION=VALUE (docs/engine-sqlserver.md)",
 				"the connection string has a keyword that Filewise does not read")
 		}
 	}
@@ -125,6 +129,13 @@ func setPassword(a *filewise.Address, value string) error {
 }
 
 func setUserID(a *filewise.Address, value string) error { a.User = value; return nil }
+
+func setIntent(_ *filewise.Address, value string) error {
+	if strings.EqualFold(value, "ReadOnly") {
+		return wrong("leave ApplicationIntent out", "Filewise writes, and a read-only replica cannot be measured")
+	}
+	return nil
+}
 
 func inOptions(name string) func(*filewise.Address, string) error {
 	return func(a *filewise.Address, value string) error {

@@ -24,6 +24,11 @@ func TestOtherForms(t *testing.T) {
 			"db1|1433||ada|a;b=c|map[database:shop]"},
 		{`Data Source=.;Integrated Security=SSPI;Encrypt=yes;TrustServerCertificate=True`,
 			"localhost|0||||map[TrustServerCertificate:True encrypt:yes]"},
+		// As Visual Studio and Management Studio copy it.
+		{`Data Source=db1\A;Initial Catalog=shop;Integrated Security=True;Persist Security Info=False;Pooling=False;Connect Timeout=30;` +
+			`Encrypt=True;Trust Server Certificate=True;Application Name="SQL Server Management Studio";Command Timeout=0;` +
+			`Application Intent=ReadWrite;Multi Subnet Failover=False`,
+			"db1|0|A|||map[TrustServerCertificate:True database:shop encrypt:True multisubnetfailover:False]"},
 		{`Server=db1\A;Trusted_Connection=no;uid=ada;pwd=a://b`, "db1|0|A|ada|a://b|map[]"},
 	} {
 		text, want := x[0], x[1]
@@ -37,6 +42,7 @@ func TestOtherForms(t *testing.T) {
 		`(localdb)\MSSQLLocalDB`:  "Express",
 		`np:\\db1\pipe\sql\query`: "TCP/IP",
 		`Server=db1;Trusted_Connection=yes;User ID=ada;Password=geheim`: "leave the user",
+		`Server=db1;Trusted_Connection=yes;ApplicationIntent=ReadOnly`:  "ApplicationIntent",
 		`Server=db1;Password=geheim;Geheim2=x`:                          "give a URL",
 		`Database=shop;User=ada;Password=geheim`:                        "Server=HOST",
 		`db1`:                                                           "give it as",
