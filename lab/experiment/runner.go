@@ -10,7 +10,6 @@ import (
 
 	"filewise"
 	"filewise/internal/fault"
-	"filewise/lab/drive"
 	"filewise/lab/probe"
 )
 
@@ -79,49 +78,6 @@ type shown struct {
 // locks are held while a layout is built, while the builds that stay are read or changed, and while an event is
 // delivered.
 type locks struct{ building, builds, telling sync.Mutex }
-
-// EventKind is the subject of an event.
-type EventKind string
-
-// Kinds of events.
-const (
-	EventStage    EventKind = "stage"    // a trial entered a stage of its life
-	EventRecorded EventKind = "recorded" // a trial is stored; Judgement is new, or in a long run of few trials before
-	EventDesign   EventKind = "design"   // the run continues with another design: Plan, for the reason Why
-	EventWaiting  EventKind = "waiting"  // no trial may start before Until; if zero, until it is released
-)
-
-// Event is something that happened in a run.
-type Event struct {
-	Kind      EventKind
-	Cell      filewise.Cell
-	Stage     string
-	Live      *drive.Live // the running trial's progress
-	Probes    *probe.Live // the running trial's counters
-	Family    string      // of the running measure; Unit is the unit of its work
-	Unit      string
-	Trial     *filewise.Trial
-	Judgement Judgement
-	Why       string
-	Until     time.Time
-	Plan      *Plan
-}
-
-// Waits returns what the next trial waits for, and until when.
-func (e Event) Waits() string {
-	if e.Until.IsZero() {
-		return e.Why
-	}
-	return fmt.Sprintf("%s: waiting until %s", e.Why, e.Until.Local().Format("Mon 2006-01-02 15:04"))
-}
-
-func (r *Runner) notify(e Event) {
-	if r.Notify != nil {
-		r.locks.telling.Lock()
-		defer r.locks.telling.Unlock()
-		r.Notify(e)
-	}
-}
 
 // ready waits until the next trials may be measured, and returns their cells.
 func (r *Runner) ready(ctx context.Context, at standing, block *int) ([]filewise.Cell, error) {
