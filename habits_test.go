@@ -17,7 +17,7 @@ var habits = []struct {
 	comments, strings, pages int
 	pattern                  string
 }{
-	{"X is what, those, whether, how many", 6, 12, 8, `\b(is|are|was|were) (what|those|that which|whether|who|` +
+	{"X is what, those, whether, how many", 2, 12, 8, `\b(is|are|was|were) (what|those|that which|whether|who|` +
 		`how (many|much|long|often)|the ones? (of|that|which))\b|\b(tell|say)s? (whether|what|how|if)\b`},
 	{"those of, that of", 2, 14, 5, `\b(those|that) of\b`},
 	{"; nil: …", 3, 0, 0, `; (0|-1|nil|none|empty|""|NaN|zero|unset|absent|false|true):`},

@@ -43,8 +43,8 @@ func Sealed(r archive.Run) bool {
 	return err == nil && key.Is(r.Seal, addresses(r.Plan)...)
 }
 
-// sealOf returns the seal of a plan's addresses. It is empty if the plan has none, or if there is no place for a key;
-// such a run must be given its server again.
+// sealOf returns the seal of a plan's addresses. It is empty if the plan has none, or if no key can be stored.
+// Such a run must be given its server again.
 func sealOf(p experiment.Plan) string {
 	if p.Target.Mode != filewise.External && p.Origin() == nil && len(p.Notify) == 0 {
 		return ""

@@ -49,7 +49,7 @@ func stored(path string, id int64, owner process.Identity) Measured {
 	return Measured{id, owner, func(pid int) error { return store.RunBy(path, id, pid) }}
 }
 
-// Measuring finds the named run in progress, or the one of this store if ref is empty. A run of another store or user
+// Measuring finds the named run in progress. If ref is empty, it finds the run in progress of this store. A run of another store or user
 // is refused, and the error names it.
 func Measuring(ctx context.Context, path, ref string) (Measured, error) {
 	if ref != "" {

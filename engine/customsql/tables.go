@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// dropDatabase leaves out the database's name before a dot; in T-SQL the one of db.schema.table
-// and db..table.
+// dropDatabase removes the database's name in front of another name: db.table. In T-SQL, it does so in
+// db.schema.table and db..table only, since the first name of two is a schema.
 func (s *shaper) dropDatabase(database string) {
 	same := func(name string) bool { return name == database || s.transact && strings.EqualFold(name, database) }
 	for i := 0; i+2 < len(s.tokens); i++ {

@@ -111,8 +111,8 @@ func (b *build) parallelWorkers(ctx context.Context, phase int) (int, error) {
 	return int(n), err
 }
 
-// matching returns the requested file for a path: the one with that path. If the server names the files, it is file i in
-// the order of adding, if the path lies in its place.
+// matching returns the requested file that has this path. If the server chooses the paths, it returns the i-th added
+// file, provided that the path lies in the place requested for that file.
 func matching(want []datafile, path string, i int) (datafile, error) {
 	for _, f := range want {
 		if f.path != "" && f.place.Same(f.path, path) {

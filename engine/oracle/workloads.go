@@ -70,7 +70,7 @@ func (d *design) programSections() []string {
 	return operations.Procedures(d.program, workloads[d.program.SQL()].Has)
 }
 
-// createdTables returns the statements that create the workload's tables, and the one for the table that records loaded
+// createdTables returns the statements that create the workload's tables, and the table that records loaded
 // batches.
 func (d *design) createdTables() ([]statement, error) {
 	all, err := d.statements("tables", d.tableOf(0))

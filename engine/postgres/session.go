@@ -163,7 +163,7 @@ func newStatements(ctx context.Context, c connection) (filewise.Session, error) 
 	return s, nil
 }
 
-// render renders the statements, and returns the ones that set up a connection.
+// render renders the statements. It returns the statements that set up a connection.
 func (s *statements) render() (setup []string, err error) {
 	d := s.build.design
 	t := d.tableOf(s.Worker)

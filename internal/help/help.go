@@ -160,7 +160,7 @@ type printer struct{ strings.Builder }
 
 func (p *printer) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
 
-// flags writes a command's flags: all, or the flags of the named scenario, or the ones that every scenario has.
+// flags writes a command's flags: all of them, the flags of the named scenario, or the flags that every scenario has.
 func (l Layout) flags(w *printer, c *cobra.Command, columns int) {
 	named := strings.Join(c.Flags().Args(), " ")
 	long := c.Flags().Lookup(l.Mark) != nil

@@ -74,7 +74,7 @@ type Use struct {
 	Percent float64 `json:"percent"` // median over the trials
 }
 
-// Shares from which something is worth reporting.
+// Shares, from 0 to 1, from which something is reported. leastPairs counts blocks.
 const (
 	tells      = 0.2  // of the gain: it is a cause
 	explains   = 0.5  // of the gain: the gain is explained

@@ -392,13 +392,13 @@ func (r *Runner) dropBuilds(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// after is a connection that continues after the operations that its database has done already.
+// after shifts the numbers of a connection's operations, so that they follow those that its database already holds.
 type after struct {
 	filewise.Session
 	done int64
 }
 
-// Do executes n operations, counted from after the operations done already.
+// Do executes n operations. Number 0 is the first one that the database does not hold yet.
 func (s after) Do(ctx context.Context, first, n int64) (int64, error) {
 	return s.Session.Do(ctx, s.done+first, n)
 }

@@ -113,8 +113,8 @@ func (h history) readFromStorage(t filewise.Trial) (most float64, ok bool) {
 // leastWritten is the fewest bytes that a trial writes if it counts as writing.
 const leastWritten = 1 << 20
 
-// beforeCheckpoint returns a clause that trials ended before a checkpoint was due, or "" if they did not. Cycle is the
-// duration of a checkpoint's cycle; 0 means not known.
+// beforeCheckpoint returns a clause that trials ended before a checkpoint was due, or "" if they did not. cycle is the
+// time from one checkpoint to the next, or 0 if it is not known.
 func (h history) beforeCheckpoint(trials []filewise.Trial) (why string, cycle time.Duration) {
 	least := 1.0
 	for _, l := range h.plan.Layouts {

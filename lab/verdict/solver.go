@@ -17,7 +17,7 @@ type solver struct {
 // place is the position of a cell, with the number of its arm effect.
 type place struct{ b, j, arm int32 }
 
-// sides returns the effects of a cell: the one that stays in the system, and the eliminated one.
+// sides returns a cell's two effects, block and arm: first the effect that stays in the system, then the eliminated one.
 func (s *solver) sides(c place) (kept, gone int32) {
 	if s.blocksStay {
 		return c.b, c.arm

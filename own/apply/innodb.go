@@ -187,8 +187,8 @@ func (m *innodb) number(t *userTable, column string) bool {
 	return err == nil && len(rows) == 1 && rows[0].Yes(0) // by KEY, any column divides
 }
 
-// key returns the column to partition by: one that is in every unique key. Of several, it is the one with the most
-// values in the first unique key. If there is none, the table is refused.
+// key returns the column to partition by, which must be in every unique key. If several are, key chooses the column with
+// the most values in the first unique key. If none is, the table is refused.
 func (m *innodb) key(t *userTable) (string, error) {
 	var names []string
 	in, values, before, first := map[string]int{}, map[string]float64{}, 1.0, ""

@@ -60,8 +60,8 @@ type Restore struct {
 const mostRestored = 4
 
 // RestorePlan returns the race of the leaders' restores: every trial backs up, restores and compares. The leaders are
-// the fastest settings, the one with the fewest bytes, and the fastest one of the most jobs. The fewest bytes are the
-// least to read. RestorePlan returns false if there is one setting alone.
+// the fastest settings, the setting with the fewest bytes, which are the least to read, and the fastest setting with the
+// most jobs. RestorePlan returns false if there is only one setting.
 func (r *Result) RestorePlan() (experiment.Plan, bool, error) {
 	p := r.plan
 	leaders := r.leaders()
@@ -166,7 +166,7 @@ func (r *Result) Choose(restored archive.Run, g Goal) error {
 }
 
 // chosen returns the setting, and the judgement's sentence on it. If restores have a limit, it is the best setting
-// whose slowest restore keeps to the limit. If none does, it is the one with the fastest restore.
+// whose slowest restore keeps to the limit. If no setting does, it is the setting with the fastest restore.
 func (r *Result) chosen(restored archive.Run, g Goal) (Restore, string, error) {
 	by := map[string]func(Restore) float64{
 		ToBackup:  func(s Restore) float64 { return float64(s.Backup) },

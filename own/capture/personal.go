@@ -52,8 +52,8 @@ type Column struct {
 	Why  string `json:"why,omitempty"`
 }
 
-// judge returns why no value of a column may be shown. An empty text means the values may be shown: for a text column,
-// only the ones that occur in many rows, which judge leaves in c.
+// judge returns why no value of a column may be shown. An empty text means the values may be shown. For a text column,
+// judge then leaves only the values in c that occur in many rows.
 func (o Options) judge(t filewise.TableFacts, c *filewise.ColumnFacts) string {
 	text := c.Type == filewise.TypeText
 	switch {

@@ -239,7 +239,7 @@ func workWords(p experiment.Plan) string {
 	return fmt.Sprintf("%d bytes", p.Work)
 }
 
-// exact returns a size such that different sizes have different texts.
+// exact formats a size without rounding, so that two different sizes never look the same.
 func exact(bytes int64) string {
 	switch {
 	case bytes > 0 && bytes%(1<<20) == 0:

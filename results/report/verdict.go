@@ -120,8 +120,8 @@ func (v view) gain() string {
 	return ""
 }
 
-// stopped reports why the run stopped measuring. It is empty if the headline has the reason, or if other rules judge
-// the run than the ones that stopped it.
+// stopped reports why the run stopped measuring. It is empty if the headline has the reason, or if the run
+// is judged by other rules than it was stopped by.
 func (v view) stopped() string {
 	if v.Rejudged {
 		return ""

@@ -82,8 +82,8 @@ func sessionMySQL([2]int) map[string]string {
 // getMySQL returns how to install MySQL if the distribution does not have it.
 const getMySQL = "scripts/get-mysql (in Filewise's source), or install mysql-community-server"
 
-// mysqlServer returns the server's binary. Its places are the ones of MySQL's own packages and archives, of Ubuntu, and of
-// scripts/get-mysql.
+// mysqlServer returns the server's binary. Its places are the directories of MySQL's own packages and
+// archives, of Ubuntu's packages, and of scripts/get-mysql.
 func mysqlServer() server.Binary {
 	return server.Binary{
 		Names: []string{"mysqld"},

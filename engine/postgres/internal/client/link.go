@@ -24,8 +24,8 @@ import (
 // probes, interrupts.
 const ControlConnections = 4
 
-// Besides is the number of connections that an experiment can have at a time in addition to the workload's: the build's, the one
-// of the server's own link, and the one that samples waits.
+// Besides is the number of connections that an experiment can have at a time in addition to the workload's: the
+// connections of the build, the connection of the server's link, and the connection that samples waits.
 const Besides = ControlConnections + 1 + 1
 
 // pingPatience limits the check whether a connection has died silently.

@@ -25,7 +25,7 @@ var (
 		`(?:\n    ADD CONSTRAINT .* (?:EXCLUDE USING .*|FOREIGN KEY .* NOT VALID;)| CLUSTER ON .*)` +
 		`|CREATE TRIGGER .* ON ` + qualified + ` REFERENCING .* FOR EACH ROW .*` +
 		`|CREATE UNLOGGED TABLE ` + qualified + ` \(.*)$`)
-	// inherits captures the names of a table's parents, none of which can be divided.
+	// inherits captures the names of a table's parents. A parent by INHERITS cannot be partitioned.
 	inherits = regexp.MustCompile(`(?s)^CREATE [A-Z ]*TABLE .*\nINHERITS \((.*)\).*$`)
 	aTable   = regexp.MustCompile(qualified)
 )
