@@ -19,10 +19,10 @@ type ExternalServer interface {
 	// Activity returns gauges of the moment, without Filewise's own sessions: "active" and "sessions", and others by
 	// engine. A gauge that cannot be read is absent.
 	Activity(context.Context) ([]Gauge, error)
-	// Leftovers lists the objects that carry the mark, or were about to be marked. Objects that a living run uses are
+	// Leftovers lists the objects that carry the marker, or were about to be marked. Objects that a living run uses are
 	// listed with Kept set.
 	Leftovers(context.Context) ([]Leftover, error)
-	// Remove drops a leftover. It reads the mark again first, and refuses if the mark is gone or the object is in use.
+	// Remove drops a leftover. It reads the marker again first, and refuses if the marker is gone or the object is in use.
 	Remove(context.Context, Leftover) error
 }
 
@@ -88,12 +88,12 @@ type Gauge struct {
 type Leftover struct {
 	Kind    string    `json:"kind"` // "database", "tablespace"
 	Name    string    `json:"name"`
-	Owner   string    `json:"owner,omitempty"`  // who created it, from the mark
-	Created time.Time `json:"created,omitzero"` // from the mark
+	Owner   string    `json:"owner,omitempty"`  // who created it, from the marker
+	Created time.Time `json:"created,omitzero"` // from the marker
 	// Unmarked is set if the run was killed between creating and marking the object. The object has a name that only
 	// Filewise gives, and is empty.
 	Unmarked bool `json:"unmarked,omitempty"`
-	// Offline is set if a run ended while the object was offline. Its mark is read once it is online, before it is
+	// Offline is set if a run ended while the object was offline. Its marker is read once it is online, before it is
 	// dropped.
 	Offline bool   `json:"offline,omitempty"`
 	Kept    string `json:"kept,omitempty"` // why it must stay. Empty means it may go

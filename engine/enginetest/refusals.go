@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // Refusal is one way in which a server refuses a kind of statement.
@@ -64,10 +64,10 @@ func ReadRefusals(t testing.TB, path string) map[string][]Refusal {
 	return all
 }
 
-// DeadMark returns the mark of a process of this host that does not run any more.
-func DeadMark(t testing.TB, name string, custom bool) string {
+// DeadMarker returns the marker of a process of this host that does not run any more.
+func DeadMarker(t testing.TB, name string, custom bool) string {
 	t.Helper()
-	m, err := mark.New(name, time.Now().Add(-time.Hour))
+	m, err := marker.New(name, time.Now().Add(-time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,8 +75,8 @@ func DeadMark(t testing.TB, name string, custom bool) string {
 	return Dead(t, name, m)
 }
 
-// Dead returns a mark as a process that does not run any more would have written it.
-func Dead(t testing.TB, name string, m mark.Mark) string {
+// Dead returns a marker as a process that does not run any more would have written it.
+func Dead(t testing.TB, name string, m marker.Marker) string {
 	t.Helper()
 	m.Process.PID, m.Sum = 1<<30, ""
 	b, err := json.Marshal(m)
@@ -85,7 +85,7 @@ func Dead(t testing.TB, name string, m mark.Mark) string {
 	}
 	sum := sha256.Sum256([]byte("filewise mark 1\x00" + string(b)))
 	m.Sum = strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:6]
-	if _, err := mark.Parse(name, m.Text()); err != nil && mark.IsName(name) {
+	if _, err := marker.Parse(name, m.Text()); err != nil && marker.IsName(name) {
 		t.Fatal(err)
 	}
 	return m.Text()

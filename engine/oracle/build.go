@@ -13,12 +13,12 @@ import (
 
 // build is one build of a layout on the server.
 type build struct {
-	server *server
-	design *design
-	steps  script.Steps
-	conn   held // announces the build as long as it exists
-	marks  marks
-	copy   copied
+	server  *server
+	design  *design
+	steps   script.Steps
+	conn    held // announces the build as long as it exists
+	markers markers
+	copy    copied
 
 	mu       sync.Mutex
 	extended bool // the files that are added later exist
@@ -29,7 +29,7 @@ type build struct {
 
 // create creates everything, and then checks it, because the server also creates objects that do not compile.
 func (b *build) create(ctx context.Context) (err error) {
-	if b.steps, err = b.design.steps(b.design.markText); err != nil {
+	if b.steps, err = b.design.steps(b.design.markerText); err != nil {
 		return err
 	}
 	if err := b.steps.At(filewise.StageBuild).Run(ctx, b.do); err != nil {
@@ -47,21 +47,21 @@ func (b *build) create(ctx context.Context) (err error) {
 		"%s, line %s: %s", text(wrong[0][0]), text(wrong[0][1]), text(wrong[0][2]))
 }
 
-// do executes a step. Before a step that alters a tablespace it reads the tablespace's mark.
+// do executes a step. Before a step that alters a tablespace it reads the tablespace's marker.
 func (b *build) do(ctx context.Context, x script.Step) error {
 	s := statement{section: x.Section, text: x.Text}
 	if x.Section == "copy-export" {
-		return b.server.taken.once(ctx, b.conn, func() error { return b.marks.alter(ctx, b.design.names.Tablespace, s) })
+		return b.server.taken.once(ctx, b.conn, func() error { return b.markers.alter(ctx, b.design.names.Tablespace, s) })
 	}
 	if x.Section == "made" {
-		sum, err := b.marks.sum(ctx, b.design.names.Tablespace)
+		sum, err := b.markers.sum(ctx, b.design.names.Tablespace)
 		if err != nil {
 			return err
 		}
 		s.text = strings.Replace(s.text, sumLater, sum, 1)
 	}
 	if name, is := strings.CutPrefix(x.On, inTablespace); is {
-		return b.marks.alter(ctx, name, s)
+		return b.markers.alter(ctx, name, s)
 	}
 	return b.conn.exec(ctx, s)
 }
@@ -143,7 +143,7 @@ func (b *build) Drop(ctx context.Context) error {
 		return err
 	}
 	// The build's own connection may have broken.
-	m := marks{b.server.control, b.server.about.account}
+	m := markers{b.server.control, b.server.about.account}
 	if err := m.dropBuild(ctx, b.design.names.Tablespace, b.design.names.Index); err != nil {
 		return fmt.Errorf("dropping %s: %w", b.design.names.Tablespace, err)
 	}

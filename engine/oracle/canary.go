@@ -33,7 +33,7 @@ func (c *canary) sing(ctx context.Context, s *server, d *design) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(marks{conn, s.about.account}.canary(ctx, small), conn.close()); err != nil {
+	if err := errors.Join(markers{conn, s.about.account}.canary(ctx, small), conn.close()); err != nil {
 		return err
 	}
 	c.lives = true
@@ -53,9 +53,9 @@ func (d *design) canary(n names) (*design, error) {
 }
 
 // canary creates a tablespace and drops it again.
-func (m marks) canary(ctx context.Context, d *design) error {
+func (m markers) canary(ctx context.Context, d *design) error {
 	w := script.NewWriter(onServer, nil)
-	stepper{w, d}.files(markText)
+	stepper{w, d}.files(markerText)
 	all, err := w.Steps()
 	if err == nil {
 		err = all.Run(ctx, func(ctx context.Context, x script.Step) error {

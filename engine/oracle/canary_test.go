@@ -23,23 +23,23 @@ func TestCanary(t *testing.T) {
 		t.Fatalf("%+v, %v", one, err)
 	}
 	f := newFake()
-	if err := f.marks().canary(ctx, one); err != nil || len(f.tablespaces) > 0 || len(f.unchecked) > 0 {
+	if err := f.markers().canary(ctx, one); err != nil || len(f.tablespaces) > 0 || len(f.unchecked) > 0 {
 		t.Errorf("%v, left %v, unchecked %v", err, f.tablespaces, f.unchecked)
 	}
 	f = newFake()
 	f.fails["drop"] = oracleError(errRestorePoint)
-	err = explain(f.marks().canary(ctx, one))
+	err = explain(f.markers().canary(ctx, one))
 	if filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(filewise.RemedyOf(err), "restore point") ||
 		len(f.tablespaces) != 1 {
 		t.Errorf("with a guaranteed restore point: %v (%s), left %v", err, filewise.RemedyOf(err), f.tablespaces)
 	}
 	delete(f.fails, "drop") // the restore point is gone
-	if err := f.marks().dropBuild(ctx, one.names.Tablespace); err != nil || len(f.tablespaces) > 0 {
+	if err := f.markers().dropBuild(ctx, one.names.Tablespace); err != nil || len(f.tablespaces) > 0 {
 		t.Errorf("afterwards: %v, left %v", err, f.tablespaces)
 	}
 	f = newFake()
 	f.fails["mark"] = oracleError(1013)
-	if err := f.marks().canary(ctx, one); err == nil || len(f.tablespaces) > 0 {
+	if err := f.markers().canary(ctx, one); err == nil || len(f.tablespaces) > 0 {
 		t.Errorf("interrupted: %v, left %v", err, f.tablespaces)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/external"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // Kinds of leftovers.
@@ -16,18 +16,18 @@ const (
 	kindProgram    = "program"
 )
 
-// Leftovers lists tablespaces that carry the mark or were about to be marked, and programs whose tablespace is gone.
+// Leftovers lists tablespaces that carry the marker or were about to be marked, and programs whose tablespace is gone.
 // Tablespaces that belong to other accounts, or contain something of others, are listed as kept.
 func (s *server) Leftovers(ctx context.Context) ([]filewise.Leftover, error) {
-	return leftovers(ctx, s.marks)
+	return leftovers(ctx, s.markers)
 }
 
-func leftovers(ctx context.Context, m marks) ([]filewise.Leftover, error) {
+func leftovers(ctx context.Context, m markers) ([]filewise.Leftover, error) {
 	all, err := external.Leftovers(ctx, m)
 	if err != nil {
 		return nil, err
 	}
-	programs, err := rows(ctx, m, 2, "programs", nil, strings.ToUpper(mark.Prefix)+"%")
+	programs, err := rows(ctx, m, 2, "programs", nil, strings.ToUpper(marker.Prefix)+"%")
 	if err != nil {
 		return nil, err
 	}
@@ -50,12 +50,12 @@ func leftovers(ctx context.Context, m marks) ([]filewise.Leftover, error) {
 
 // Remove drops one leftover, after reading its state from the server again.
 func (s *server) Remove(ctx context.Context, l filewise.Leftover) error {
-	return external.Remove(ctx, s.marks, l)
+	return external.Remove(ctx, s.markers, l)
 }
 
 // Names lists the tablespaces whose names begin as Filewise's do.
-func (m marks) Names(ctx context.Context) ([]external.Name, error) {
-	there, err := rows(ctx, m, 1, "tablespaces", nil, strings.ToUpper(mark.Prefix)+"%")
+func (m markers) Names(ctx context.Context) ([]external.Name, error) {
+	there, err := rows(ctx, m, 1, "tablespaces", nil, strings.ToUpper(marker.Prefix)+"%")
 	var all []external.Name
 	for _, r := range there {
 		if name := text(r[0]); name == strings.ToUpper(name) { // otherwise it is a user's, however similar
@@ -66,7 +66,7 @@ func (m marks) Names(ctx context.Context) ([]external.Name, error) {
 }
 
 // Look asks the server for a tablespace, and for who uses it.
-func (m marks) Look(ctx context.Context, n external.Name) (o external.Object, ok bool, err error) {
+func (m markers) Look(ctx context.Context, n external.Name) (o external.Object, ok bool, err error) {
 	if n.Kind != kindTablespace || n.Name != strings.ToUpper(n.Name) {
 		return o, false, nil
 	}
@@ -90,12 +90,12 @@ func (m marks) Look(ctx context.Context, n external.Name) (o external.Object, ok
 	case !s.removable():
 		o.Stays = "it does not carry Filewise's mark"
 	case s.marked:
-		o.Mark = s.mark.Text()
+		o.Marker = s.marker.Text()
 	}
 	return o, true, nil
 }
 
 // Drop drops the build to which a tablespace belongs.
-func (m marks) Drop(ctx context.Context, o external.Object) error {
+func (m markers) Drop(ctx context.Context, o external.Object) error {
 	return m.dropBuild(ctx, o.Name.Name)
 }

@@ -12,10 +12,10 @@ import (
 	"filewise"
 	"filewise/engine/internal/dumpfile"
 	"filewise/engine/oracle/dialect"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
-// A build that is filled from a dump is a copy of a schema. Its user has the build's name, and its mark is the
+// A build that is filled from a dump is a copy of a schema. Its user has the build's name, and its marker is the
 // tablespace's. See the sections copy-… of server.sql.
 
 func (d *design) isCopy() bool { return d.program.Restored() }
@@ -29,8 +29,8 @@ func (d *design) checkCopy() (err error) {
 		return err
 	}
 	if d.dump.Taken {
-		d.dump.File = mark.PlanName + ".dmp"
-		d.warn("copy-export", "remove it on the server's host if a run is killed: "+mark.PlanName+".dmp has another name in each run",
+		d.dump.File = marker.PlanName + ".dmp"
+		d.warn("copy-export", "remove it on the server's host if a run is killed: "+marker.PlanName+".dmp has another name in each run",
 			"schema %s is exported once, as of one moment, to a file in directory %s, which goes with the run", d.dump.Schema, d.dump.Directory)
 	}
 	d.warn("copy-rights", d.dump.Grants("the account")+": on a server for tests",
@@ -138,7 +138,7 @@ func (t *taken) name(d *dump) {
 	}
 	if t.dump.File == "" {
 		t.dump = *d
-		t.dump.File = mark.NewName() + ".dmp"
+		t.dump.File = marker.NewName() + ".dmp"
 	}
 	d.File = t.dump.File
 }
@@ -230,7 +230,7 @@ func (b *build) reader() client {
 const sessionsEnd = 30 * time.Second
 
 // dropCopy ends a copy's import if it still runs, and drops the copy's user.
-func (m marks) dropCopy(ctx context.Context, name string) error {
+func (m markers) dropCopy(ctx context.Context, name string) error {
 	job := name + copyJob
 	for _, x := range []struct{ look, act, of string }{{"copy-jobs", "copy-stop", job}, {"copy-users", "copy-drop-user", name}} {
 		there, err := rows(ctx, m, 1, x.look, nil, x.of)

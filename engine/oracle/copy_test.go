@@ -102,7 +102,7 @@ func TestCopyIsTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.taken.name(&d.dump)
-		b := &build{server: s, design: d, conn: held{client: f}, marks: f.marks()}
+		b := &build{server: s, design: d, conn: held{client: f}, markers: f.markers()}
 		if err := b.create(t.Context()); (err == nil) != (i > 0) {
 			t.Errorf("build %d: %v", i, err)
 		}
@@ -132,7 +132,7 @@ func TestCopyHidesItsPassword(t *testing.T) {
 	f := newFake()
 	p := &pool{}
 	f.fails["copy-user"] = p.why(t.Context(), statement{text: "CREATE USER x IDENTIFIED BY \"" + d.names.Password + "\""}, oracleError(1031))
-	b := &build{server: &server{control: f, about: about{account: f.account}}, design: d, conn: held{client: f}, marks: f.marks()}
+	b := &build{server: &server{control: f, about: about{account: f.account}}, design: d, conn: held{client: f}, markers: f.markers()}
 	if err := b.create(t.Context()); err == nil || strings.Contains(err.Error(), d.names.Password) || len(d.names.Password) < 20 {
 		t.Errorf("%v", err)
 	}

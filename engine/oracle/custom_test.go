@@ -79,7 +79,7 @@ func bankDesign(t *testing.T, durability filewise.Durability) *design {
 func TestCustomNames(t *testing.T) {
 	d := bankDesign(t, filewise.DurabilityFull)
 	const build, index = "FILEWISE_ABCDEFGHIJKLMNOPQR", "FILEWISE_RQPONMLKJIHGFEDCBA"
-	steps, err := d.steps(d.markText)
+	steps, err := d.steps(d.markerText)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func customGrammar(t *testing.T, p *parser) {
 		t.Fatal(err)
 	}
 	for _, d := range []*design{d, c, example} {
-		steps, err := d.steps(d.markText)
+		steps, err := d.steps(d.markerText)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -362,13 +362,13 @@ func TestCustomLeftovers(t *testing.T) {
 		f.programs[name+"Q00"] = "SEQUENCE"
 		if custom {
 			d := bankDesign(t, filewise.DurabilityFull)
-			text, err := d.markText(name)
+			text, err := d.markerText(name)
 			if err != nil {
 				t.Fatal(err)
 			}
 			f.comments[name] = text
 		}
-		err := f.marks().dropBuild(t.Context(), name)
+		err := f.markers().dropBuild(t.Context(), name)
 		if (err == nil) != custom || (len(f.tablespaces)+len(f.programs) == 0) != custom {
 			t.Errorf("custom %v: %v, left %v %v", custom, err, f.tablespaces, f.programs)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/sijms/go-ora/v2/network"
 
 	"filewise/engine/enginetest"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // fakeServer stands for a server where only logic is tested: what is dropped and
@@ -36,9 +36,9 @@ type fakeServer struct {
 	offlined    string            // the tablespace that was taken offline last
 	definitions [][]any           // of all builds: object, line
 	made        map[string]string // sums of definitions, by tablespace
-	fresh       string            // the tablespace whose mark was the last thing that was read
+	fresh       string            // the tablespace whose marker was the last thing that was read
 	parents     map[string]string // of tables, by foreign keys
-	unchecked   []string          // what was altered without its mark having been read right before, or dropped offline
+	unchecked   []string          // what was altered without its marker having been read right before, or dropped offline
 }
 
 type fakeSpace struct {
@@ -53,10 +53,10 @@ func newFake() *fakeServer {
 		dumps: map[string]bool{}, made: map[string]string{}}
 }
 
-func (f *fakeServer) marks() marks { return marks{f, f.account} }
+func (f *fakeServer) markers() markers { return markers{f, f.account} }
 
 // newName returns a name as a build has it.
-func newName() string { return strings.ToUpper(mark.NewName()) }
+func newName() string { return strings.ToUpper(marker.NewName()) }
 
 // add makes a tablespace; marked reports whether its marker table has the comment.
 func (f *fakeServer) add(t *testing.T, name string, marked bool, segments ...string) *fakeSpace {
@@ -71,7 +71,7 @@ func (f *fakeServer) add(t *testing.T, name string, marked bool, segments ...str
 	}
 	f.tablespaces[name] = s
 	if marked {
-		f.comments[name] = deadMark(t, name)
+		f.comments[name] = deadMarker(t, name)
 	}
 	return s
 }
@@ -81,26 +81,26 @@ func (f *fakeServer) temporary(s *fakeSpace, owner, name string) {
 	s.segments = append(s.segments, []any{owner, name, "TEMPORARY"})
 }
 
-// deadMark returns the mark of a process that does not run any more.
-func deadMark(t *testing.T, name string) string {
+// deadMarker returns the marker of a process that does not run any more.
+func deadMarker(t *testing.T, name string) string {
 	t.Helper()
-	return enginetest.DeadMark(t, name, false)
+	return enginetest.DeadMarker(t, name, false)
 }
 
-// died has the mark of a tablespace be a dead process's.
+// died has the marker of a tablespace be a dead process's.
 func (f *fakeServer) died(t *testing.T, name string) {
 	t.Helper()
-	m, err := mark.Parse(name, f.comments[name])
+	m, err := marker.Parse(name, f.comments[name])
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.comments[name] = enginetest.Dead(t, name, m)
 }
 
-// livingMark returns the mark of this process.
-func livingMark(t *testing.T, name string) string {
+// livingMarker returns the marker of this process.
+func livingMarker(t *testing.T, name string) string {
 	t.Helper()
-	m, err := mark.New(name, time.Now())
+	m, err := marker.New(name, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func (f *fakeServer) custom(text, name string) {
 	}
 }
 
-// alters notes what is altered without its mark, or its emptiness, having been
+// alters notes what is altered without its marker, or its emptiness, having been
 // looked at right before.
 func (f *fakeServer) alters(s statement, name string) {
 	if f.fresh != name {

@@ -185,7 +185,7 @@ func (r *refusing) build(t *testing.T, indexes string, c client, s *server) (*bu
 			r.answers["files"] = append(r.answers["files"], []any{"/u02/x", int64(i), file.bytes / d.block, "YES", int64(1), int64(0), int64(0)})
 		}
 	}
-	return &build{server: s, design: d, conn: held{client: c, close: func() error { return nil }}, marks: marks{c, r.account}}, err
+	return &build{server: s, design: d, conn: held{client: c, close: func() error { return nil }}, markers: markers{c, r.account}}, err
 }
 
 // setUpProgram returns custom SQL whose set-up has all that one may have, or only tables.
@@ -213,7 +213,7 @@ func (r *refusing) pass(t *testing.T, b *build, more ...func(context.Context) er
 			break
 		}
 	}
-	return errors.Join(err, b.Drop(t.Context()), b.server.taken.remove(t.Context(), b.marks))
+	return errors.Join(err, b.Drop(t.Context()), b.server.taken.remove(t.Context(), b.markers))
 }
 
 // left makes sure that clean has left nothing that it did not name, and that what is others' is as it was.
@@ -253,7 +253,7 @@ func cleanAll(t *testing.T, r *refusing) (told string) {
 	for name := range r.comments {
 		r.died(t, name)
 	}
-	m := marks{r, r.account}
+	m := markers{r, r.account}
 	for range 2 { // an index tablespace may go with its build
 		found, err := leftovers(t.Context(), m)
 		if err != nil {

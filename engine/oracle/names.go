@@ -7,7 +7,7 @@ import (
 
 	"filewise"
 	"filewise/engine/oracle/dialect"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // names holds the names of a build; see the package's comment. Oracle folds unquoted names to upper case, so Filewise's
@@ -21,14 +21,14 @@ type names struct {
 }
 
 func newNames(apart bool) names {
-	n := namesOf(mark.NewName(), apart, mark.NewName)
-	n.Password = "FW12#_" + strings.TrimPrefix(mark.NewName(), mark.Prefix)
+	n := namesOf(marker.NewName(), apart, marker.NewName)
+	n.Password = "FW12#_" + strings.TrimPrefix(marker.NewName(), marker.Prefix)
 	return n
 }
 
 // planNames returns the names that plans show.
 func planNames(apart bool) names {
-	n := namesOf(mark.PlanName, apart, func() string { return mark.PlanName[:len(mark.PlanName)-1] + "i" })
+	n := namesOf(marker.PlanName, apart, func() string { return marker.PlanName[:len(marker.PlanName)-1] + "i" })
 	n.Password = "…"
 	return n
 }
@@ -79,7 +79,7 @@ var (
 // segmentOf reports whether a table or index with that name belongs to the build. An empty name is the marker table's.
 func segmentOf(build, name string) bool {
 	rest, ok := strings.CutPrefix(name, build)
-	return ok && mark.IsName(build) && segmentSuffix.MatchString(rest)
+	return ok && marker.IsName(build) && segmentSuffix.MatchString(rest)
 }
 
 // buildOfProgram returns the build to which a package or procedure belongs, or "" if it is not Filewise's.
@@ -88,7 +88,7 @@ func buildOfProgram(name string) string {
 		return ""
 	}
 	build, rest := name[:dialect.MaxIdent-3], name[dialect.MaxIdent-3:]
-	if !mark.IsName(build) || !programSuffix.MatchString(rest) || build != strings.ToUpper(build) {
+	if !marker.IsName(build) || !programSuffix.MatchString(rest) || build != strings.ToUpper(build) {
 		return ""
 	}
 	return build

@@ -115,7 +115,7 @@ func preflight(t *testing.T, c *strict, f *fakeServer) (*server, error) {
 	if err := s.learn(t.Context(), c); err != nil {
 		return nil, err
 	}
-	s.marks = marks{c, s.about.account}
+	s.markers = markers{c, s.about.account}
 	s.Examine(t.Context(), filewise.Demand{Program: testProgram(t, small), Layouts: []filewise.Layout{smallfile(3)},
 		Space: map[string]int64{"default": 1}})
 	_, err := s.facts(t.Context(), c)
@@ -164,7 +164,7 @@ func TestNeeds(t *testing.T) {
 			data, index := newName(), newName()
 			f.add(t, data, true, data, data+"T00")
 			f.add(t, index, true, index, data+"K00")
-			m := marks{c, f.account}
+			m := markers{c, f.account}
 			found, err := leftovers(t.Context(), m)
 			for _, left := range found {
 				if removed := external.Remove(t.Context(), m, left); filewise.CodeOf(removed) != filewise.CodeNotFound {

@@ -88,8 +88,8 @@ func TestSettleTimesTheWriting(t *testing.T) {
 			time.Sleep(back)
 		}
 	}
-	b := &build{server: &server{}, design: d, conn: held{client: f}, marks: f.marks()}
-	if b.steps, err = d.steps(markText); err != nil {
+	b := &build{server: &server{}, design: d, conn: held{client: f}, markers: f.markers()}
+	if b.steps, err = d.steps(markerText); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {

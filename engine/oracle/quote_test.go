@@ -6,7 +6,7 @@ import (
 
 	"filewise"
 	"filewise/engine/oracle/dialect"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // Names and texts that try to break out of their quotes.
@@ -84,10 +84,10 @@ func FuzzNames(f *testing.F) {
 	f.Add(newName()+"PKG", "12.2")
 	f.Add("", "-1.x")
 	f.Fuzz(func(t *testing.T, name, version string) {
-		if build := buildOfProgram(name); build != "" && (!mark.IsName(build) || !strings.HasPrefix(name, build)) {
+		if build := buildOfProgram(name); build != "" && (!marker.IsName(build) || !strings.HasPrefix(name, build)) {
 			t.Errorf("%q is taken for a program of %q", name, build)
 		}
-		if hasName(name) && !mark.IsName(name[:dialect.MaxIdent-3]) {
+		if hasName(name) && !marker.IsName(name[:dialect.MaxIdent-3]) {
 			t.Errorf("%q is taken for Filewise's", name)
 		}
 		_, _ = releaseOf(version)
@@ -97,7 +97,7 @@ func FuzzNames(f *testing.F) {
 
 func TestNames(t *testing.T) {
 	n := newNames(true)
-	if n.Tablespace == n.Index || !mark.IsName(n.Tablespace) || !mark.IsName(n.Index) {
+	if n.Tablespace == n.Index || !marker.IsName(n.Tablespace) || !marker.IsName(n.Index) {
 		t.Errorf("%+v", n)
 	}
 	seen := map[string]bool{}

@@ -247,7 +247,7 @@ func (r rendered) addProgram(t *testing.T, d *design) {
 	base := vars{"Sum": "x", "Tablespace": d.names.Index,
 		"Names": tellingParameters, "Lock": lockID, "Tables": d.tables, "Name": d.tables[0].Name,
 		"Key":  d.tables[0].Key,
-		"Mark": planMark + ` {"it's":1}`, "Password": "FW12#_abc", "Job": d.names.Tablespace + copyJob,
+		"Mark": planMarker + ` {"it's":1}`, "Password": "FW12#_abc", "Job": d.names.Tablespace + copyJob,
 		"Directory": "DUMPS", "File": "shop%U.dmp", "Schema": "It's", "Table": "Größe (alt)"}
 	for name, file := range map[string]*sqlfile.File{"inspect": inspectSQL, "apply": applySQL} {
 		for _, section := range file.Sections() {

@@ -14,7 +14,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/userbackup"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // rmanClient is RMAN, connected as SYSBACKUP.
@@ -114,7 +114,7 @@ func (o *tool) Dump(ctx context.Context, to string) error {
 	if err := os.MkdirAll(to, 0o770); err != nil {
 		return err
 	}
-	o.tag = strings.ToUpper(mark.NewName())
+	o.tag = strings.ToUpper(marker.NewName())
 	// The server's processes write the backup.
 	return o.client.run(ctx, filepath.Dir(to), backup(o.client.target, o.layout, userbackup.Real(to), o.tag))
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"filewise"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // Statements describes what a build would create and execute. It does not connect, so it assumes the usual block size, and
@@ -23,10 +23,10 @@ func (Engine) Statements(t filewise.Target, l filewise.Layout, p filewise.Progra
 	for _, f := range append(d.files[:len(d.files):len(d.files)], d.index...) {
 		s.Files = append(s.Files, f.asked())
 	}
-	steps, err := d.steps(func(string) (string, error) { return planMark, nil })
+	steps, err := d.steps(func(string) (string, error) { return planMarker, nil })
 	s.Steps = steps.Plan(nil)
 	return s, err
 }
 
-// planMark is shown in plans for the mark.
-const planMark = "(Filewise's mark of " + mark.PlanName + ")"
+// planMarker is shown in plans for the marker.
+const planMarker = "(Filewise's mark of " + marker.PlanName + ")"

@@ -13,7 +13,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/builds"
 	"filewise/engine/internal/external"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // server is an opened database: a pluggable one, or one without containers.
@@ -22,7 +22,7 @@ type server struct {
 	config  *config
 	pool    *pool
 	control client // for single statements
-	marks   marks
+	markers markers
 	about   about
 	missing map[string]bool // views and privileges that the account lacks
 	builds  builds.Open[*build]
@@ -64,7 +64,7 @@ func open(ctx context.Context, t filewise.Target) (*server, error) {
 	}
 	p := newPool(c, t.Address.Hidden())
 	control := p.on(p.db)
-	s := &server{target: t, config: c, pool: p, control: control, marks: marks{client: control}}
+	s := &server{target: t, config: c, pool: p, control: control, markers: markers{client: control}}
 	if err := s.learn(ctx, control); err != nil {
 		return nil, errors.Join(filewise.HideIn(err, t.Address.Hidden()...), p.close())
 	}
@@ -76,7 +76,7 @@ func (s *server) learn(ctx context.Context, c client) (err error) {
 	if s.about, err = learn(ctx, c); err != nil {
 		return err
 	}
-	s.marks.account = s.about.account
+	s.markers.account = s.about.account
 	if s.missing, err = missingRights(ctx, c); err != nil {
 		return err
 	}
@@ -307,7 +307,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	if b.conn, err = s.pool.connection(ctx, d.names.Tablespace, info); err != nil {
 		return nil, err
 	}
-	b.marks = marks{b.conn, s.about.account}
+	b.markers = markers{b.conn, s.about.account}
 	s.builds.Add(b)
 	if err = b.create(ctx); err == nil && d.isCopy() {
 		err = b.enter(ctx)
@@ -367,11 +367,11 @@ func (s *server) Close() error {
 	return errors.Join(err, s.taken.remove(ctx, s.control), s.pool.close())
 }
 
-// markText returns the mark of a tablespace. If the mark is for custom SQL, the tablespace can contain objects that the
+// markerText returns the marker of a tablespace. If the marker is for custom SQL, the tablespace can contain objects that the
 // server named.
-func (d *design) markText(name string) (string, error) {
-	return mark.NewText(name, d.isCustom())
+func (d *design) markerText(name string) (string, error) {
+	return marker.NewText(name, d.isCustom())
 }
 
-// markText returns the mark of what this run is about to create.
-func markText(name string) (string, error) { return mark.NewText(name, false) }
+// markerText returns the marker of what this run is about to create.
+func markerText(name string) (string, error) { return marker.NewText(name, false) }

@@ -171,7 +171,7 @@ func TestRebuildReachesAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps, err := d.steps(d.markText)
+	steps, err := d.steps(d.markerText)
 	if err != nil {
 		t.Fatal(err)
 	}

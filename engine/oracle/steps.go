@@ -9,21 +9,21 @@ import (
 	"filewise/engine/internal/script"
 )
 
-// Places of steps. A step that alters a tablespace or its contents is done only after the mark was read.
+// Places of steps. A step that alters a tablespace or its contents is done only after the marker was read.
 const (
 	onServer     = "server"
 	inTablespace = "tablespace "
 )
 
-// steps returns a trial's steps. Plans print them, and builds execute them. mark returns the text with which a
+// steps returns a trial's steps. Plans print them, and builds execute them. marker returns the text with which a
 // tablespace is marked.
-func (d *design) steps(mark func(tablespace string) (string, error)) (script.Steps, error) {
+func (d *design) steps(marker func(tablespace string) (string, error)) (script.Steps, error) {
 	w := script.NewWriter(onServer, func(section string) ([]string, error) {
 		all, err := d.statements(section, d.tableOf(0))
 		return textsOf(all), err
 	})
 	s := stepper{w, d}
-	s.files(mark)
+	s.files(marker)
 	if d.isCopy() {
 		s.copy()
 	} else if d.isCustom() {
@@ -72,14 +72,14 @@ func (s stepper) server(stage, on, section string, v vars) {
 }
 
 // files adds the tablespaces, each marked before anything else is put into it, and their files.
-func (s stepper) files(mark func(tablespace string) (string, error)) {
+func (s stepper) files(marker func(tablespace string) (string, error)) {
 	d := s.d
 	for _, f := range append([]datafile{d.files[0]}, d.index...) {
 		v, err := d.createVars(f)
 		s.rendered(filewise.StageBuild, onServer, nil, err)
 		s.server(filewise.StageBuild, onServer, "create", v)
 		s.server(filewise.StageBuild, onServer, "marker", v)
-		text, err := mark(f.tablespace)
+		text, err := marker(f.tablespace)
 		s.rendered(filewise.StageBuild, onServer, nil, err)
 		s.server(filewise.StageBuild, onServer, "mark", vars{"Tablespace": f.tablespace, "Mark": text})
 	}

@@ -10,7 +10,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/external"
 	"filewise/engine/postgres/internal/client"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // Leftovers lists what earlier runs have left.
@@ -45,7 +45,7 @@ type found struct {
 	users int64
 }
 
-// Look examines one object. A run marks an object before it withdraws its announcement, so the mark is read after checking
+// Look examines one object. A run marks an object before it withdraws its announcement, so the marker is read after checking
 // whether a session is still making the object.
 func (c catalogue) Look(ctx context.Context, n external.Name) (external.Object, bool, error) {
 	var makers int64
@@ -57,7 +57,7 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (external.Object, 
 		query, args = queries.Text("tablespace"), args[:1]
 	}
 	f := found{Object: external.Object{Name: n}}
-	if err := c.server.link.Scan(ctx, query, args, &f.Mark, &f.may, &f.owner, &f.users); err != nil {
+	if err := c.server.link.Scan(ctx, query, args, &f.Marker, &f.may, &f.owner, &f.users); err != nil {
 		if errors.Is(err, pgx.ErrNoRows) {
 			err = nil
 		}
@@ -72,7 +72,7 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (external.Object, 
 
 // judge adds who uses the object and what it contains. It looks into no object that belongs to others or is in use.
 func (c catalogue) judge(ctx context.Context, f *found) error {
-	_, err := mark.Parse(f.Name.Name, f.Mark)
+	_, err := marker.Parse(f.Name.Name, f.Marker)
 	marked := err == nil
 	switch {
 	case f.users > 0 && f.Kind == kindDatabase:
@@ -85,10 +85,10 @@ func (c catalogue) judge(ctx context.Context, f *found) error {
 	if marked && !f.may && f.Used == "" {
 		f.Stays = fmt.Sprintf("it belongs to %s, and only that role may drop it", f.owner)
 	}
-	if f.Kind == kindTablespace || !f.may || f.users > 0 || !marked && f.Mark != "" {
+	if f.Kind == kindTablespace || !f.may || f.users > 0 || !marked && f.Marker != "" {
 		return nil
 	}
-	f.Others, err = c.server.othersIn(ctx, f.Name.Name, f.Mark)
+	f.Others, err = c.server.othersIn(ctx, f.Name.Name, f.Marker)
 	switch {
 	case client.CodeOf(err) == client.CodeNoDatabase: // dropped in the meantime
 		return nil

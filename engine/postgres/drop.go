@@ -11,7 +11,7 @@ import (
 	"filewise/engine/internal/external"
 	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // The kinds of objects that Filewise makes on an external server. Both are shared objects, whose comments can be seen
@@ -21,24 +21,24 @@ const (
 	kindTablespace = "tablespace"
 )
 
-// readMark returns the query for an object's comment by the object's name.
-func readMark(kind string) string { return queries.Text("mark-" + kind) }
+// readMarker returns the query for an object's comment by the object's name.
+func readMarker(kind string) string { return queries.Text("mark-" + kind) }
 
-// dropMarked drops an object that carries the mark.
+// dropMarked drops an object that carries the marker.
 func (s *externalServer) dropMarked(ctx context.Context, kind, name string) error {
 	return s.drop(ctx, external.Name{Kind: kind, Name: name}, func(comment string) error {
-		_, err := mark.Parse(name, comment)
+		_, err := marker.Parse(name, comment)
 		return err
 	})
 }
 
-var errMarkChanged = errors.New("its mark is another than it was")
+var errMarkerChanged = errors.New("its mark is another than it was")
 
 // Drop drops an object if it has not changed since it was examined.
 func (c catalogue) Drop(ctx context.Context, o external.Object) error {
 	return c.server.drop(ctx, o.Name, func(comment string) error {
-		if comment != o.Mark {
-			return errMarkChanged
+		if comment != o.Marker {
+			return errMarkerChanged
 		}
 		return nil
 	})
@@ -91,11 +91,11 @@ func (s *externalServer) drop(ctx context.Context, o external.Name, accept func(
 }
 
 // mayDrop checks whether an object exists, and counts the sessions of others that use a database. The error explains
-// why the object must stay: its mark, or its contents.
+// why the object must stay: its marker, or its contents.
 func (s *externalServer) mayDrop(ctx context.Context, o external.Name, accept func(comment string) error) (there bool, users int64,
 	err error) {
 	var comment string
-	if err := s.link.Scan(ctx, readMark(o.Kind), []any{o.Name}, &comment); errors.Is(err, pgx.ErrNoRows) {
+	if err := s.link.Scan(ctx, readMarker(o.Kind), []any{o.Name}, &comment); errors.Is(err, pgx.ErrNoRows) {
 		return false, 0, nil
 	} else if err != nil {
 		return false, 0, client.Failed("reading the mark of "+o.Kind+" "+o.Name, err)

@@ -17,11 +17,11 @@ import (
 	"filewise/engine/internal/builds"
 	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // externalServer is a server that exists without Filewise. Filewise makes and drops only databases and tablespaces
-// there, under its own names and with its mark.
+// there, under its own names and with its marker.
 type externalServer struct {
 	target  filewise.Target
 	link    *client.Link
@@ -180,7 +180,7 @@ func (s *externalServer) Build(ctx context.Context, l filewise.Layout, p filewis
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	d, err := externalDesign(s.target, l, p, s.about.version, func(int) string { return mark.PlanName })
+	d, err := externalDesign(s.target, l, p, s.about.version, func(int) string { return marker.PlanName })
 	if err != nil {
 		return nil, err
 	}
@@ -213,10 +213,10 @@ func (s *externalServer) Build(ctx context.Context, l filewise.Layout, p filewis
 // them all when it drops the build.
 func (s *externalServer) Join(_ context.Context, l filewise.Layout, p filewise.Program, shared string) (filewise.Connector, func(), error) {
 	name, app, ok := strings.Cut(shared, " ")
-	if !ok || !mark.IsName(name) {
+	if !ok || !marker.IsName(name) {
 		return nil, nil, filewise.Errorf(filewise.CodeInternal, "", "build %q is none that others may join", shared)
 	}
-	d, err := externalDesign(s.target, l, p, s.about.version, func(int) string { return mark.PlanName })
+	d, err := externalDesign(s.target, l, p, s.about.version, func(int) string { return marker.PlanName })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -236,7 +236,7 @@ func (s *externalServer) Now(ctx context.Context) (at time.Time, err error) {
 // client has left.
 const makePatience = 5 * time.Minute
 
-// createDatabase creates an empty database. The mark records whether it is for custom SQL.
+// createDatabase creates an empty database. The marker records whether it is for custom SQL.
 func (s *externalServer) createDatabase(ctx context.Context, custom bool) (string, error) {
 	name, err := s.make(ctx, kindDatabase, custom, createDatabase)
 	if client.CodeOf(err) == client.CodeNoRight {
@@ -248,8 +248,8 @@ func (s *externalServer) createDatabase(ctx context.Context, custom bool) (strin
 // make creates an object under a new name and marks it at once. Meanwhile its session announces the object's name. So
 // an unmarked object that no session announces was left by a killed run.
 func (s *externalServer) make(ctx context.Context, kind string, custom bool, create func(name string) string) (string, error) {
-	name := mark.NewName()
-	text, err := mark.NewText(name, custom)
+	name := marker.NewName()
+	text, err := marker.NewText(name, custom)
 	if err != nil {
 		return "", filewise.Errorf(filewise.CodeInternal, "", "%w", err)
 	}
@@ -281,7 +281,7 @@ func createDatabase(name string) string {
 	return "CREATE DATABASE " + dialect.Ident(name) + " TEMPLATE template0"
 }
 
-// comment returns the statement that writes a mark's text as an object's comment.
+// comment returns the statement that writes a marker's text as an object's comment.
 func comment(kind, name, text string) string {
 	return "COMMENT ON " + strings.ToUpper(kind) + " " + dialect.Ident(name) + " IS " + dialect.Literal(text)
 }
@@ -290,7 +290,7 @@ func drop(kind, name string) string {
 	return "DROP " + strings.ToUpper(kind) + " " + dialect.Ident(name)
 }
 
-// dropBuild checks the mark of the build's database and drops it. Calling dropBuild twice is harmless.
+// dropBuild checks the marker of the build's database and drops it. Calling dropBuild twice is harmless.
 func (s *externalServer) dropBuild(b *build) error {
 	b.close()
 	// Nothing stays even if the run is interrupted.

@@ -17,7 +17,7 @@ import (
 	"filewise/engine/enginetest"
 	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 	"filewise/run/doctor/doctortest"
 )
 
@@ -123,9 +123,9 @@ func examined(t *testing.T, f *usersServer) {
 			t.Errorf("%+v", found)
 		}
 	}
-	left := mark.NewName()
+	left := marker.NewName()
 	must(t, s.link.Exec(deadline(t), createDatabase(left),
-		"COMMENT ON DATABASE "+dialect.Ident(left)+" IS "+dialect.Literal(deadMark(t, left))))
+		"COMMENT ON DATABASE "+dialect.Ident(left)+" IS "+dialect.Literal(deadMarker(t, left))))
 	if text := fmt.Sprint(s.Examine(deadline(t), demand)); !strings.Contains(text, "database "+left) ||
 		!strings.Contains(text, "filewise clean --target ") {
 		t.Errorf("a leftover is not named: %s", text)
@@ -207,24 +207,24 @@ func cleaned(t *testing.T, f *usersServer) {
 	ctx := deadline(t)
 	s := f.open(t)
 	make := func(comment func(name string) string) string {
-		name := mark.NewName()
+		name := marker.NewName()
 		must(t, s.link.Exec(ctx, createDatabase(name)))
 		if comment != nil {
 			must(t, s.link.Exec(ctx, "COMMENT ON DATABASE "+dialect.Ident(name)+" IS "+dialect.Literal(comment(name))))
 		}
 		return name
 	}
-	dead := make(func(name string) string { return deadMark(t, name) })
-	alive := make(func(name string) string { m, err := mark.New(name, time.Now()); must(t, err); return m.Text() })
+	dead := make(func(name string) string { return deadMarker(t, name) })
+	alive := make(func(name string) string { m, err := marker.New(name, time.Now()); must(t, err); return m.Text() })
 	unmarked := make(nil)
 	full := make(nil)
 	inside := s.link.To(full)
 	must(t, inside.Exec(ctx, "CREATE TABLE theirs ()"))
 	inside.Close()
-	renamed := make(func(name string) string { return deadMark(t, name) })
+	renamed := make(func(name string) string { return deadMarker(t, name) })
 	must(t, s.link.Exec(ctx, "ALTER DATABASE "+dialect.Ident(renamed)+" RENAME TO filewise_kept"))
-	spoiled := make(func(name string) string { return "x" + deadMark(t, name) })
-	used := make(func(name string) string { return deadMark(t, name) })
+	spoiled := make(func(name string) string { return "x" + deadMarker(t, name) })
+	used := make(func(name string) string { return deadMarker(t, name) })
 	session := s.link.To(used)
 	session.Config.RuntimeParams["application_name"] = "somebody"
 	must(t, session.Exec(ctx, "SELECT 1"))
@@ -274,12 +274,12 @@ func cleaned(t *testing.T, f *usersServer) {
 		f.do("DROP DATABASE " + dialect.Ident(name))
 	}
 
-	// A build whose mark is gone is not dropped.
+	// A build whose marker is gone is not dropped.
 	w := inserts(t, nil)
 	db := buildOn(t, ctx, s, partitions(1, 1<<20), w)
 	name := db.Build.(*build).link.Config.Database
 	text := ""
-	must(t, s.link.Scan(ctx, readMark(kindDatabase), []any{name}, &text))
+	must(t, s.link.Scan(ctx, readMarker(kindDatabase), []any{name}, &text))
 	f.do("COMMENT ON DATABASE " + dialect.Ident(name) + " IS NULL")
 	if err := db.Drop(ctx); err == nil || !strings.Contains(err.Error(), "mark") {
 		t.Errorf("without its mark: %v", err)

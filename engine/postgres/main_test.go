@@ -9,20 +9,20 @@ import (
 	"time"
 
 	"filewise/internal/longtest"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // shm is where the servers of the tests work, if it is there: what the storage
 // does is not tested here, and a thousand small files for each build are slow on it.
 const shm = "/dev/shm"
 
-// markOf in the environment makes the test binary say a mark for that name, and
-// end: the mark of a process that is dead.
-const markOf = "TEST_FILEWISE_MARK_OF"
+// markerOf in the environment makes the test binary say a marker for that name, and
+// end: the marker of a process that is dead.
+const markerOf = "TEST_FILEWISE_MARK_OF"
 
 func TestMain(m *testing.M) {
-	if name := os.Getenv(markOf); name != "" {
-		sign, err := mark.New(name, time.Now())
+	if name := os.Getenv(markerOf); name != "" {
+		sign, err := marker.New(name, time.Now())
 		if err != nil {
 			panic(err)
 		}
@@ -43,12 +43,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func deadMark(t *testing.T, name string) string {
+func deadMarker(t *testing.T, name string) string {
 	t.Helper()
 	exe, err := os.Executable()
 	must(t, err)
 	cmd := exec.CommandContext(t.Context(), exe)
-	cmd.Env = append(os.Environ(), markOf+"="+name)
+	cmd.Env = append(os.Environ(), markerOf+"="+name)
 	out, err := cmd.Output()
 	must(t, err)
 	return strings.TrimSpace(string(out))

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
-// othersIn describes what a database contains that Filewise has not made; "" if nothing. Without a mark, all contents
-// count. If, by the mark, custom SQL filled the database, nothing counts, because custom SQL can use any name.
+// othersIn describes what a database contains that Filewise has not made; "" if nothing. Without a marker, all contents
+// count. If, by the marker, custom SQL filled the database, nothing counts, because custom SQL can use any name.
 func (s *externalServer) othersIn(ctx context.Context, database, comment string) (string, error) {
-	m, err := mark.Parse(database, comment)
+	m, err := marker.Parse(database, comment)
 	marked := err == nil
 	if marked && m.Custom {
 		return "", nil

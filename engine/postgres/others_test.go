@@ -8,7 +8,7 @@ import (
 
 	"filewise"
 	"filewise/engine/postgres/dialect"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 	"filewise/lab/workload"
 )
 
@@ -65,13 +65,13 @@ func othersStay(t *testing.T, f *usersServer) {
 	name := db.Build.(*build).link.Config.Database
 	many := buildOn(t, ctx, s, partitions(2, 1<<20), w)
 	for _, mine := range []string{name, many.Build.(*build).link.Config.Database} {
-		if what, err := s.othersIn(ctx, mine, deadMark(t, mine)); err != nil || what != "" {
+		if what, err := s.othersIn(ctx, mine, deadMarker(t, mine)); err != nil || what != "" {
 			t.Errorf("in a new build: %q, %v", what, err)
 		}
 	}
 	must(t, many.Drop(ctx))
 	var living string
-	must(t, s.link.Scan(ctx, readMark(kindDatabase), []any{name}, &living))
+	must(t, s.link.Scan(ctx, readMarker(kindDatabase), []any{name}, &living))
 	in := s.link.To(name)
 	defer in.Close()
 	for _, x := range theirs {
@@ -82,7 +82,7 @@ func othersStay(t *testing.T, f *usersServer) {
 			t.Fatal(err)
 		}
 		in.Forget()
-		f.do("COMMENT ON DATABASE " + dialect.Ident(name) + " IS " + dialect.Literal(deadMark(t, name)))
+		f.do("COMMENT ON DATABASE " + dialect.Ident(name) + " IS " + dialect.Literal(deadMarker(t, name)))
 		left := leftovers(t, s)[name]
 		err := s.Remove(ctx, filewise.Leftover{Kind: kindDatabase, Name: name})
 		if !strings.Contains(left.Kept, "has not made") || filewise.CodeOf(err) != filewise.CodePreflight {
@@ -108,10 +108,10 @@ func othersStay(t *testing.T, f *usersServer) {
 	must(t, db.Drop(ctx))
 
 	// A marked tablespace that someone uses.
-	space := mark.NewName()
+	space := marker.NewName()
 	dir := f.inst.sites.dirs[0] + "/used"
 	must(t, makeOwned(f, dir))
-	f.do(createTablespace(space, f.inst.handles.Path(dir)), "COMMENT ON TABLESPACE "+dialect.Ident(space)+" IS "+dialect.Literal(deadMark(t,
+	f.do(createTablespace(space, f.inst.handles.Path(dir)), "COMMENT ON TABLESPACE "+dialect.Ident(space)+" IS "+dialect.Literal(deadMarker(t,
 		space)),
 		"ALTER TABLESPACE "+dialect.Ident(space)+" OWNER TO filewise_account",
 		"CREATE TABLE theirs_there (x int) TABLESPACE "+dialect.Ident(space))

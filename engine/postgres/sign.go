@@ -8,7 +8,7 @@ import (
 
 	"filewise"
 	"filewise/engine/postgres/dialect"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 var (
@@ -71,7 +71,7 @@ func signature2(database, definition string) string {
 // defined returns the columns of one of Filewise's CREATE TABLE statements, with types as format_type prints them.
 func defined(definitions string) string {
 	var all []string
-	for _, d := range mark.Definitions(definitions) {
+	for _, d := range marker.Definitions(definitions) {
 		name, rest, _ := strings.Cut(d, " ")
 		if name == "PRIMARY" {
 			continue

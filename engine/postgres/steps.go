@@ -13,7 +13,7 @@ import (
 	"filewise/engine/internal/script"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/installed"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // writer returns a writer for a trial's steps after the tables exist.
@@ -195,23 +195,23 @@ func (d *design) createSpaces(at sites, named func(dir string) string) []string 
 
 // externalScript describes what a build on an external server would execute. It does not connect.
 func externalScript(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
-	d, err := externalDesign(t, l, p, installed.Oldest, func(int) string { return mark.PlanName })
+	d, err := externalDesign(t, l, p, installed.Oldest, func(int) string { return marker.PlanName })
 	if err != nil {
 		return filewise.Statements{}, err
 	}
 	s := filewise.Statements{Warnings: d.warnings, Files: d.asked(""), Space: d.space()}
 	s.Files = append(s.Files, (&externalServer{target: t}).temps(&build{design: d})...)
-	d.database = mark.PlanName
+	d.database = marker.PlanName
 	on := "database " + d.database
 	w := d.writer(on)
 	for _, n := range d.used() {
 		if path.IsAbs(t.Volumes[n].Dir) {
-			w.Add(filewise.StageBuild, onServer, createTablespace(mark.PlanName, t.Volumes[n].Dir), comment(kindTablespace, mark.PlanName, "…"))
+			w.Add(filewise.StageBuild, onServer, createTablespace(marker.PlanName, t.Volumes[n].Dir), comment(kindTablespace, marker.PlanName, "…"))
 		}
 	}
-	w.Add(filewise.StageBuild, onServer, createDatabase(mark.PlanName), comment(kindDatabase, mark.PlanName, "…"))
+	w.Add(filewise.StageBuild, onServer, createDatabase(marker.PlanName), comment(kindDatabase, marker.PlanName, "…"))
 	d.build(w, on)
-	w.Add(filewise.StageDrop, onServer, readMark(kindDatabase), drop(kindDatabase, mark.PlanName))
+	w.Add(filewise.StageDrop, onServer, readMarker(kindDatabase), drop(kindDatabase, marker.PlanName))
 	steps, err := w.Steps()
 	s.Steps = steps.Plan(client.ShortenPool)
 	return s, err

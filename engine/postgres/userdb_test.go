@@ -11,7 +11,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/userbackup"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 	"filewise/lab/workload"
 )
 
@@ -78,7 +78,7 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 	must(t, link.Exec(deadline(t), "INSERT INTO lines (\"order\", what) VALUES (1, 'meanwhile')")) // is no part of it
 	must(t, db.Backup.Restore(deadline(t)))
 	must(t, db.Backup.Verify(deadline(t)))
-	if !mark.IsName(tool.restored) {
+	if !marker.IsName(tool.restored) {
 		t.Errorf("it was restored to %s", tool.restored)
 	}
 	restored := f.admin.To(tool.restored)

@@ -218,7 +218,7 @@ func (o *ownTool) release(ctx context.Context) error {
 	return conn.Close(context.WithoutCancel(ctx))
 }
 
-// Drop checks the restored database's mark and drops the database.
+// Drop checks the restored database's marker and drops the database.
 func (o *ownTool) Drop(ctx context.Context) error {
 	err := o.release(ctx)
 	if o.restored != "" {

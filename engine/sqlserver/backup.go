@@ -156,7 +156,7 @@ func (s *externalServer) moves(ctx context.Context, t transfer, name string, to 
 	return all, nil
 }
 
-// dropRestoring drops what a failed RESTORE of this call has left. It has no mark, but the name that this call made. It
+// dropRestoring drops what a failed RESTORE of this call has left. It has no marker, but the name that this call made. It
 // is still being restored, or is a copy that the account may not mark.
 func (s *externalServer) dropRestoring(ctx context.Context, name string) error {
 	statement, err := server.Statement("drop-restoring", map[string]any{"Name": name})

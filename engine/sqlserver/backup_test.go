@@ -14,7 +14,7 @@ import (
 	mssql "github.com/microsoft/go-mssqldb"
 
 	"filewise"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 	"filewise/lab/workload"
 )
 
@@ -84,8 +84,8 @@ func TestCancelledBackup(t *testing.T) {
 
 // restoreOn restores from a session in master.
 func restoreOn(ctx context.Context, s *externalServer, from transfer, to func(string, bool) joiner) (name, text string, err error) {
-	name = mark.NewName()
-	text, err = mark.NewText(name, false)
+	name = marker.NewName()
+	text, err = marker.NewText(name, false)
 	l, failed := s.openLong(ctx, "master")
 	if err = errors.Join(err, failed); err != nil {
 		return "", "", err
@@ -110,7 +110,7 @@ func TestRestore(t *testing.T) {
 	if d == nil || d.state != "ONLINE" {
 		t.Fatalf("%q is not there: %v", name, lab.names())
 	}
-	if _, err := mark.Parse(name, text); err != nil || d.properties["filewise"] != text {
+	if _, err := marker.Parse(name, text); err != nil || d.properties["filewise"] != text {
 		t.Error(err)
 	}
 	var restore string

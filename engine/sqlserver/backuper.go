@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // checkBackup refuses layouts that workload backup cannot use on any server.
@@ -94,7 +94,7 @@ type backuper struct {
 	stay     *staying        // the name of backups that stay; nil if there is none yet
 	written  []filewise.File // files of the last backup
 	restored string          // the restored database; "" if there is none
-	mark     string          // the restored database's mark
+	marker   string          // the restored database's marker
 	// session is the session of the last backup or restore. It stays in the build's database, where the waits of its
 	// sessions are read.
 	session *long
@@ -295,15 +295,15 @@ func (k *backuper) Restore(ctx context.Context) error {
 	if err := errors.Join(k.dropRestored(ctx), k.begin(ctx)); err != nil {
 		return err
 	}
-	name := mark.NewName()
-	text, err := mark.NewText(name, k.of.custom)
+	name := marker.NewName()
+	text, err := marker.NewText(name, k.of.custom)
 	if err != nil {
 		return filewise.Errorf(filewise.CodeInternal, "", "%w", err)
 	}
 	if err := k.session.restore(ctx, k.of.transfer(pathsOf(k.written)), name, text, k.of.beside); err != nil {
 		return err
 	}
-	k.restored, k.mark = name, text
+	k.restored, k.marker = name, text
 	return nil
 }
 
@@ -376,7 +376,7 @@ func (k *backuper) dropRestored(ctx context.Context) error {
 	if k.restored == "" {
 		return nil
 	}
-	err := k.server.drop(ctx, k.restored, k.mark)
+	err := k.server.drop(ctx, k.restored, k.marker)
 	if err == nil {
 		k.restored = ""
 	}

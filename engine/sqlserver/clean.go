@@ -10,7 +10,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/external"
 	"filewise/engine/sqlserver/dialect"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 const kindDatabase = "database"
@@ -19,14 +19,14 @@ const kindDatabase = "database"
 // it, but its keeper takes the lock later.
 const young = 10
 
-// Leftovers lists the databases that carry the mark, or were about to be marked.
+// Leftovers lists the databases that carry the marker, or were about to be marked.
 func (s *externalServer) Leftovers(ctx context.Context) ([]filewise.Leftover, error) {
 	return external.Leftovers(ctx, catalogue{s})
 }
 
 // Remove drops a leftover after examining it again. If the database is offline, Remove first brings it online.
 func (s *externalServer) Remove(ctx context.Context, l filewise.Leftover) error {
-	if l.Offline && mark.IsName(l.Name) {
+	if l.Offline && marker.IsName(l.Name) {
 		if err := s.wake(ctx, l.Name); err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object
 			administrator("DROP DATABASE "+dialect.Ident(n.Name)))
 		return o, true, nil
 	}
-	if o = seen(o, found); o.Mark == "" && !o.Empty && rows[at].Yes("ours") {
+	if o = seen(o, found); o.Marker == "" && !o.Empty && rows[at].Yes("ours") {
 		o.Stays = "it has no mark, although this account owns it and its files have its name: a restore may have ended before the copy " +
 			"was marked; if no one needs it: DROP DATABASE " + dialect.Ident(n.Name)
 	}
@@ -113,7 +113,7 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object
 
 // seen adds the results of section look to an object.
 func seen(o external.Object, r row) external.Object {
-	o.Mark = r.Text("mark")
+	o.Marker = r.Text("mark")
 	objects, ok := r.Number("objects")
 	o.Empty = ok && objects == 0
 	sessions, _ := r.Number("sessions")
@@ -127,7 +127,7 @@ func seen(o external.Object, r row) external.Object {
 	if age, aged := r.Number("age"); !aged || age < young {
 		o.Young = fmt.Sprintf("it is less than %d minutes old: a run may be making it", young)
 	}
-	if others, counted := r.Number("others"); (!counted || others > 0) && !forCustom(o.Name.Name, o.Mark) {
+	if others, counted := r.Number("others"); (!counted || others > 0) && !forCustom(o.Name.Name, o.Marker) {
 		o.Others = fmt.Sprintf("%s, %d in all", r.Text("other"), others)
 	}
 	return o
@@ -135,5 +135,5 @@ func seen(o external.Object, r row) external.Object {
 
 // Drop drops the database if it is unchanged since it was examined.
 func (c catalogue) Drop(ctx context.Context, o external.Object) error {
-	return c.server.drop(ctx, o.Name.Name, o.Mark)
+	return c.server.drop(ctx, o.Name.Name, o.Marker)
 }

@@ -8,7 +8,7 @@ import (
 
 	"filewise"
 	"filewise/engine/customsql"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // customRules describes the syntax of T-SQL.
@@ -50,9 +50,9 @@ func (d *design) customSetup() ([]string, error) {
 	return customRules.Texts(d.program.Custom, site)
 }
 
-// forCustom reports whether a mark belongs to a database for custom SQL, which can hold anything.
+// forCustom reports whether a marker belongs to a database for custom SQL, which can hold anything.
 func forCustom(name, text string) bool {
-	m, err := mark.Parse(name, text)
+	m, err := marker.Parse(name, text)
 	return err == nil && m.Custom
 }
 

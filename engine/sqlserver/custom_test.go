@@ -11,7 +11,7 @@ import (
 	"filewise"
 	"filewise/engine/customsql"
 	"filewise/engine/enginetest"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 	"filewise/lab/workload"
 )
 
@@ -130,7 +130,7 @@ func customModel(m *model) {
 	}
 }
 
-// TestCustom runs the user's own SQL, checks what it left, and drops what only its mark shows
+// TestCustom runs the user's own SQL, checks what it left, and drops what only its marker shows
 // to be Filewise's.
 func TestCustom(t *testing.T) {
 	lab := newLab(t, customModel)
@@ -149,7 +149,7 @@ func TestCustom(t *testing.T) {
 	if err := w.Check(t.Context(), db, 0, []filewise.Ledger{ledger}); !errors.Is(err, filewise.ErrCheck) {
 		t.Errorf("the check does not see transactions too many: %v", err)
 	}
-	if m, err := mark.Parse(d.name, d.properties["filewise"]); err != nil || !m.Custom {
+	if m, err := marker.Parse(d.name, d.properties["filewise"]); err != nil || !m.Custom {
 		t.Errorf("the mark says nothing of custom SQL: %+v, %v", m, err)
 	}
 	ok(t, db.Drop(t.Context()))
@@ -158,8 +158,8 @@ func TestCustom(t *testing.T) {
 // TestCustomLeftover: what a killed run of custom SQL has left is removed with all that is in it.
 func TestCustomLeftover(t *testing.T) {
 	lab := newLab(t, nil)
-	markedName := mark.NewName()
-	m, err := mark.Parse(markedName, enginetest.DeadMark(t, markedName, false))
+	markedName := marker.NewName()
+	m, err := marker.Parse(markedName, enginetest.DeadMarker(t, markedName, false))
 	ok(t, err)
 	for custom, kept := range map[string]bool{m.ForCustom().Text(): false, m.Text(): true} {
 		lab.add(markedName, func(d *modelDatabase) { d.properties["filewise"], d.strange = custom, []string{"accounts"} })

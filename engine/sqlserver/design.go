@@ -25,7 +25,7 @@ type design struct {
 	program  filewise.Program
 	settings settings
 	name     string // the database's name
-	mark     string
+	marker   string
 	// data, index and log are all files. Extend adds those from first on.
 	data, index, log []file
 	where            map[string]joiner // directories by volume
@@ -41,7 +41,7 @@ type table struct{ Name, Key, Procedure string }
 // newDesign resolves a layout at a place. If SQL Server cannot do what it demands, the error wraps
 // filewise.ErrUnsupported. It queries nothing from the server.
 func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, at place) (*design, error) {
-	d := &design{target: t, layout: l, program: p, name: at.name, mark: at.mark, first: l.FilesAtFirst()}
+	d := &design{target: t, layout: l, program: p, name: at.name, marker: at.marker, first: l.FilesAtFirst()}
 	if p.Restored() {
 		d.first = 0
 	}

@@ -24,8 +24,8 @@ type pauses struct {
 // usualPauses holds the default pauses. After emptying the buffers, a run takes its build's lock again within a second.
 var usualPauses = pauses{dropPatience, 200 * time.Millisecond, time.Second}
 
-// drop drops the database with this name if it has exactly this mark, and contains only what Filewise or custom SQL
-// makes. Without a mark, the database must be empty and unmarked.
+// drop drops the database with this name if it has exactly this marker, and contains only what Filewise or custom SQL
+// makes. Without a marker, the database must be empty and unmarked.
 func (s *externalServer) drop(ctx context.Context, name, text string) error {
 	statement, err := server.Statement("drop", map[string]any{"Name": name, "Mark": text, "Unmarked": text == "",
 		"Custom": forCustom(name, text)})
@@ -34,7 +34,7 @@ func (s *externalServer) drop(ctx context.Context, name, text string) error {
 	}
 	insist := func() error { return s.insist(ctx, statement, "dropping "+name, "DROP DATABASE "+dialect.Ident(name)) }
 	err = insist()
-	if hasNumber(err, errOffline) { // its mark cannot be read
+	if hasNumber(err, errOffline) { // its marker cannot be read
 		if err = s.wake(ctx, name); err == nil {
 			err = insist()
 		}
@@ -83,7 +83,7 @@ func (s *externalServer) persist(ctx context.Context, doing, last string, do fun
 	}
 }
 
-// Drop drops the build's database if it still carries its mark. Calling Drop twice is harmless.
+// Drop drops the build's database if it still carries its marker. Calling Drop twice is harmless.
 func (b *build) Drop(ctx context.Context) error {
 	var discarded error
 	if b.backups != nil {
@@ -91,12 +91,12 @@ func (b *build) Drop(ctx context.Context) error {
 		b.backups.leave()
 	}
 	b.leave()
-	return errors.Join(b.drop(ctx, b.design.mark), discarded)
+	return errors.Join(b.drop(ctx, b.design.marker), discarded)
 }
 
-// drop drops the database with this mark. With an empty mark, the database must be empty.
-func (b *build) drop(ctx context.Context, mark string) error {
-	err := b.server.drop(ctx, b.design.name, mark)
+// drop drops the database with this marker. With an empty marker, the database must be empty.
+func (b *build) drop(ctx context.Context, marker string) error {
+	err := b.server.drop(ctx, b.design.name, marker)
 	if err == nil {
 		b.server.builds.Remove(b)
 	}

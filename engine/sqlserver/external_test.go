@@ -11,7 +11,7 @@ import (
 
 	"filewise"
 	"filewise/engine/enginetest"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 	"filewise/run/doctor/doctortest"
 )
 
@@ -23,12 +23,12 @@ func TestLeftovers(t *testing.T) {
 	live := lab.build(s, layout(1), inserts(t, nil))
 	living := lab.names()[0]
 	add := func(change func(*modelDatabase)) string {
-		name := mark.NewName()
+		name := marker.NewName()
 		lab.add(name, change)
 		return name
 	}
 	marked := func(d *modelDatabase) {
-		d.properties["filewise"], d.objects = enginetest.DeadMark(t, d.name, false), 5
+		d.properties["filewise"], d.objects = enginetest.DeadMarker(t, d.name, false), 5
 	}
 	dead := add(marked)
 	young := add(func(d *modelDatabase) { d.age = 1 })

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 	"filewise/lab/workload"
 )
 
@@ -185,7 +185,7 @@ func TestConnectionsAreKept(t *testing.T) {
 	lab := newLab(t, nil)
 	var logins atomic.Int64
 	lab.model.signedIn = func(s *Session) {
-		if mark.IsName(s.Login.Database) {
+		if marker.IsName(s.Login.Database) {
 			logins.Add(1)
 		}
 	}
@@ -272,14 +272,14 @@ func TestFailedBuildLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestDropReadsTheMark: a database that lost its mark is not dropped, by no one.
-func TestDropReadsTheMark(t *testing.T) {
+// TestDropReadsTheMarker: a database that lost its marker is not dropped, by no one.
+func TestDropReadsTheMarker(t *testing.T) {
 	lab := newLab(t, nil)
 	s := lab.open()
 	db := lab.build(s, layout(1), inserts(t, nil))
 	name := lab.names()[0]
-	mark := lab.model.databases[name].properties["filewise"]
-	for what, now := range map[string]string{"none": "", "another": mark + " ", "of another case": strings.ToUpper(mark)} {
+	marker := lab.model.databases[name].properties["filewise"]
+	for what, now := range map[string]string{"none": "", "another": marker + " ", "of another case": strings.ToUpper(marker)} {
 		lab.model.databases[name].properties["filewise"] = now
 		if err := db.Drop(t.Context()); filewise.CodeOf(err) != filewise.CodePreflight {
 			t.Errorf("with mark %s: %v", what, err)
@@ -292,7 +292,7 @@ func TestDropReadsTheMark(t *testing.T) {
 	if len(lab.names()) != 1 {
 		t.Error("it was dropped")
 	}
-	lab.model.databases[name].properties["filewise"] = mark
+	lab.model.databases[name].properties["filewise"] = marker
 	ok(t, db.Drop(t.Context()))
 }
 

@@ -18,9 +18,9 @@ type file struct {
 
 // place is where a build will be: the database's name, and the server's directories.
 type place struct {
-	name, mark string
-	system     serverOS // "" if not known yet
-	data, log  joiner   // the server's default directories
+	name, marker string
+	system       serverOS // "" if not known yet
+	data, log    joiner   // the server's default directories
 }
 
 // joiner makes the path of a file in a directory.
@@ -34,8 +34,8 @@ type unknown string
 func (u unknown) Join(name string) (string, error) { return "(" + string(u) + ")/" + name, nil }
 
 // somewhere returns the place for a plan, which queries nothing from the server.
-func somewhere(name, mark string) place {
-	return place{name: name, mark: mark, data: unknown("the server's default data directory"),
+func somewhere(name, marker string) place {
+	return place{name: name, marker: marker, data: unknown("the server's default data directory"),
 		log: unknown("the server's default log directory")}
 }
 

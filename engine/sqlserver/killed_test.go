@@ -9,7 +9,7 @@ import (
 
 	"filewise"
 	"filewise/engine/enginetest"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // A run that is killed before any statement of a build's life, from its creation to its drop,
@@ -71,8 +71,8 @@ func killedAnywhere(t *testing.T, start func() *lab, l filewise.Layout, p filewi
 		lab.model.mu.Lock()
 		lab.model.fault = answer
 		for name, d := range lab.model.databases {
-			if d.properties["filewise"] != "" && mark.IsName(name) {
-				d.properties["filewise"] = enginetest.DeadMark(t, name, false)
+			if d.properties["filewise"] != "" && marker.IsName(name) {
+				d.properties["filewise"] = enginetest.DeadMarker(t, name, false)
 			}
 			d.age = 60
 		}

@@ -12,7 +12,7 @@ import (
 
 	"filewise"
 	"filewise/engine/sqlserver/dialect"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 	"filewise/lab/workload"
 )
 
@@ -106,15 +106,15 @@ func TestScriptIsWhatIsBuilt(t *testing.T) {
 			for i, f := range found {
 				s := script.Files[i]
 				if f.Role != s.Role || f.Volume != s.Volume || f.Bytes != s.Bytes ||
-					c.name != "default" && strings.ReplaceAll(f.Path, name, mark.PlanName) != s.Path {
+					c.name != "default" && strings.ReplaceAll(f.Path, name, marker.PlanName) != s.Path {
 					t.Errorf("built %+v, the script says %+v", f, s)
 				}
 			}
 			received := strings.Join(lab.wire.Received(), "\n")
 			for _, step := range script.Steps {
 				if step.Stage == filewise.StageBuild && !strings.Contains(step.SQL, "(the server") {
-					sql := strings.ReplaceAll(strings.ReplaceAll(step.SQL, mark.PlanName, name), dialect.Literal("(the mark)"),
-						dialect.Literal(db.Build.(*build).design.mark))
+					sql := strings.ReplaceAll(strings.ReplaceAll(step.SQL, marker.PlanName, name), dialect.Literal("(the mark)"),
+						dialect.Literal(db.Build.(*build).design.marker))
 					if !strings.Contains(received, sql) {
 						t.Errorf("the script has a step that was not executed:\n%s", sql)
 					}

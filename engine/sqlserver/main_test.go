@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 	"filewise/lab/workload"
 )
 
@@ -39,7 +39,7 @@ func checkWire() int {
 	slices.Sort(all)
 	var errs []string
 	for _, text := range all {
-		if why := checkHarmless(text, mark.IsName); why != "" {
+		if why := checkHarmless(text, marker.IsName); why != "" {
 			errs = append(errs, why+":\n"+text)
 		}
 	}

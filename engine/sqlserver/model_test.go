@@ -14,7 +14,7 @@ import (
 )
 
 // model holds the tests' server's part of SQL Server's catalogue: databases with
-// files and marks, locks of sessions, tables of rows. It reads the adapter's own
+// files and markers, locks of sessions, tables of rows. It reads the adapter's own
 // statements, whose arithmetic it evaluates; that the product means the same by
 // them is not proven by it.
 type model struct {
@@ -472,9 +472,9 @@ func modelMachine(a *asked, r *Reply) error {
 var (
 	fileClause = regexp.MustCompile(`\(NAME = N'((?:[^']|'')*)', FILENAME = N'((?:[^']|'')*)', ` +
 		`SIZE = (\d+)KB, MAXSIZE = UNLIMITED, FILEGROWTH = (\d+)KB\)`)
-	markClause = regexp.MustCompile(`sp_addextendedproperty @name = N'filewise', @value = N'((?:[^']|'')*)'`)
-	moveClause = regexp.MustCompile(`MOVE N'((?:[^']|'')*)' TO N'((?:[^']|'')*)'`)
-	markGuard  = regexp.MustCompile(`COLLATE Latin1_General_BIN2 = N'((?:[^']|'')*)'\)`)
+	markerClause = regexp.MustCompile(`sp_addextendedproperty @name = N'filewise', @value = N'((?:[^']|'')*)'`)
+	moveClause   = regexp.MustCompile(`MOVE N'((?:[^']|'')*)' TO N'((?:[^']|'')*)'`)
+	markerGuard  = regexp.MustCompile(`COLLATE Latin1_General_BIN2 = N'((?:[^']|'')*)'\)`)
 )
 
 func unquote(s string) string { return strings.ReplaceAll(s, "''", "'") }
@@ -513,7 +513,7 @@ func modelCreate(a *asked, r *Reply) error {
 		return nil
 	}
 	a.databases[name] = d
-	if m := markClause.FindStringSubmatch(rest); m != nil {
+	if m := markerClause.FindStringSubmatch(rest); m != nil {
 		d.properties["filewise"] = unquote(m[1])
 	}
 	return nil
@@ -530,7 +530,7 @@ func (a *asked) guarded(r *Reply) *modelDatabase {
 		return nil
 	}
 	pass := false
-	if m := markGuard.FindStringSubmatch(a.q.SQL); m != nil {
+	if m := markerGuard.FindStringSubmatch(a.q.SQL); m != nil {
 		pass = d.properties["filewise"] == unquote(m[1]) && m[1] != ""
 	} else if strings.Contains(a.q.SQL, "IF EXISTS (SELECT 1 FROM") && strings.Contains(a.q.SQL, "is_ms_shipped = 0") {
 		pass = len(d.properties) == 0 && d.objects == 0
@@ -906,7 +906,7 @@ func modelBackup(a *asked, r *Reply) error {
 
 func modelRestore(a *asked, r *Reply) error {
 	name := a.groups[0]
-	m := markClause.FindStringSubmatch(a.q.SQL) // none: the batch ends before
+	m := markerClause.FindStringSubmatch(a.q.SQL) // none: the batch ends before
 	if a.databases[name] != nil {
 		return errors.New("a restore over a database")
 	}

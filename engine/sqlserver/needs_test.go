@@ -13,7 +13,7 @@ import (
 	"filewise"
 	"filewise/engine/enginetest"
 	"filewise/internal/longtest"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 	"filewise/own/capture"
 	"filewise/own/inspect"
 )
@@ -67,7 +67,7 @@ func rightsOf(known enginetest.Catalogue, q Request, major int) (all []string) {
 	if strings.Contains(q.SQL, "FROM msdb.dbo.backupset") {
 		all = append(all, mayHistory)
 	}
-	if in := q.Session.Login.Database; in != "master" && in != "" && !mark.IsName(in) {
+	if in := q.Session.Login.Database; in != "master" && in != "" && !marker.IsName(in) {
 		all = append(all, mayRead)
 	}
 	return all
@@ -176,9 +176,9 @@ func TestNeeds(t *testing.T) {
 		"clean": func(t *testing.T, granted []string) (map[string]bool, []string, error) {
 			lab := newLab(t, nil)
 			for _, state := range []string{"ONLINE", "OFFLINE"} {
-				name := mark.NewName()
+				name := marker.NewName()
 				lab.add(name, func(d *modelDatabase) {
-					d.state, d.objects, d.properties["filewise"] = state, 5, enginetest.DeadMark(t, name, false)
+					d.state, d.objects, d.properties["filewise"] = state, 5, enginetest.DeadMarker(t, name, false)
 				})
 			}
 			taken, refused := strict(t, lab.model, version, granted)

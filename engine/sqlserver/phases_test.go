@@ -10,7 +10,7 @@ import (
 
 	"filewise"
 	"filewise/engine/enginetest"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 	"filewise/lab/workload"
 )
 
@@ -135,20 +135,20 @@ func TestCool(t *testing.T) {
 		t.Errorf("%+v: %v", left, err)
 	}
 	if err := s.Remove(t.Context(), left[0]); filewise.CodeOf(err) != filewise.CodeBusy || d.state != "ONLINE" {
-		t.Errorf("a build of a run that lives: %v", err) // it is back, and its mark reports who made it
+		t.Errorf("a build of a run that lives: %v", err) // it is back, and its marker reports who made it
 	}
 	ok(t, db.Drop(t.Context()))
 }
 
 // TestWake: a build that a run has left offline is brought back and removed; nothing that is another owner's,
-// or carries no mark, is removed.
+// or carries no marker, is removed.
 func TestWake(t *testing.T) {
 	lab := newLab(t, func(m *model) { m.alterAny = true })
 	s := lab.open()
 	add := func(change func(*modelDatabase)) string {
-		name := mark.NewName()
+		name := marker.NewName()
 		lab.add(name, func(d *modelDatabase) {
-			d.state, d.objects, d.properties["filewise"] = "OFFLINE", 5, enginetest.DeadMark(t, name, false)
+			d.state, d.objects, d.properties["filewise"] = "OFFLINE", 5, enginetest.DeadMarker(t, name, false)
 			change(d)
 		})
 		return name

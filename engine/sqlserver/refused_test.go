@@ -15,7 +15,7 @@ import (
 	"filewise"
 	"filewise/engine/enginetest"
 	"filewise/internal/longtest"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 	"filewise/lab/workload"
 )
 
@@ -245,8 +245,8 @@ func refusing(lab *lab, s said, x enginetest.Refusal, dies bool) (over func()) {
 func clean(t *testing.T, lab *lab) string {
 	lab.model.mu.Lock()
 	for name, d := range lab.model.databases {
-		if old := d.properties["filewise"]; old != "" && mark.IsName(name) {
-			d.properties["filewise"] = enginetest.DeadMark(t, name, strings.Contains(old, `"custom":true`))
+		if old := d.properties["filewise"]; old != "" && marker.IsName(name) {
+			d.properties["filewise"] = enginetest.DeadMarker(t, name, strings.Contains(old, `"custom":true`))
 		}
 		d.age = 60
 	}

@@ -15,7 +15,7 @@ import (
 	"filewise/engine/internal/sqlrows"
 	"filewise/engine/internal/userbackup"
 	"filewise/engine/sqlserver/dialect"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // restoredGroup is the filegroup for spread tables in a build that is restored from a backup of a user's database. It
@@ -83,7 +83,7 @@ func (s stepper) restored() {
 	s.AddAll("", "", nil, err)
 	t := transfer{stripes: from.backup, theirs: from.backup != nil}
 	if from.backup == nil {
-		path, err := d.restoredTo("", false).Join(mark.PlanName + "_backup_1_01.bak")
+		path, err := d.restoredTo("", false).Join(marker.PlanName + "_backup_1_01.bak")
 		s.AddAll("", "", nil, err)
 		t.stripes = []string{path}
 		vars := t.vars()
@@ -91,7 +91,7 @@ func (s stepper) restored() {
 		s.render(filewise.StageBuild, "database "+from.database, "backup", vars)
 	}
 	vars := t.vars()
-	vars["Name"], vars["Mark"] = d.name, d.mark
+	vars["Name"], vars["Mark"] = d.name, d.marker
 	var moves []move
 	for i, logical := range []string{"(its file)", "(its log)"} {
 		path, err := d.restoredTo("", i > 0).Join(fmt.Sprintf("%s_restored_%02d%s", d.name, i+1, []string{".ndf", ".ldf"}[i]))
@@ -130,7 +130,7 @@ func (b *build) fromBackup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = l.restore(ctx, from, d.name, d.mark, d.restoredTo)
+	err = l.restore(ctx, from, d.name, d.marker, d.restoredTo)
 	if err = errors.Join(err, l.close()); err != nil {
 		return err
 	}
@@ -265,7 +265,7 @@ func (s *externalServer) backupOf(ctx context.Context, d *design) (t transfer, e
 		if err != nil {
 			return t, err
 		}
-		prefix := mark.NewName()
+		prefix := marker.NewName()
 		k := &backuper{server: s, of: backedUp{database: from.database, prefix: prefix, keep: d.settings.keepBackups, file: found.file,
 			custom: true,
 			stripes: func(name string) ([]filewise.File, error) {

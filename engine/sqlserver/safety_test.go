@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"filewise/engine/sqlserver/dialect"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // forbidden holds what no statement of the adapter must hold, whatever the layout.
@@ -45,7 +45,7 @@ var renewed = regexp.MustCompile(`(?s)^(.*\bDISK = N'[^']*filewise_\w+_backup_1_
 // checked is a server's own check of a database, with its name.
 var checked = regexp.MustCompile(`(?i)\bDBCC\s+CHECKDB\s*\(\s*(\[(?:[^\]]|\]\])*\]|[^\s,)]+)\s*(\)\s*WITH\s+NO_INFOMSGS)?`)
 
-// quoted are texts between quotes: names of files and the mark, which say nothing
+// quoted are texts between quotes: names of files and the marker, which say nothing
 // to the server. Comments and everything else are looked at.
 var quoted = regexp.MustCompile(`N'(?:[^']|'')*'`)
 
@@ -84,7 +84,7 @@ func checkHarmless(batch string, marked func(name string) bool) string {
 	}
 	others := strings.Contains(bare, ".sys.objects AS o") && strings.Contains(bare, "THROW 50004")
 	atOnce := strings.Contains(bare, "DATEDIFF(second, create_date, SYSDATETIME()) < 60)") && strings.Contains(bare, "THROW 50005")
-	custom := strings.Contains(batch, `"custom":true`) // in the mark that the batch reads: what is in it is the user's SQL's
+	custom := strings.Contains(batch, `"custom":true`) // in the marker that the batch reads: what is in it is the user's SQL's
 	if regexp.MustCompile(`(?i)\bDROP\s+DATABASE\b`).MatchString(bare) && !custom && !others && !restoring && !atOnce {
 		return "it drops a database without a look at what others have put in, in the same batch"
 	}
@@ -220,11 +220,11 @@ func readLiteral(t *testing.T, quoted string) string {
 	}
 }
 
-// TestNamesOfOthersAreRefused: what is not named by package mark is never looked
+// TestNamesOfOthersAreRefused: what is not named by package marker is never looked
 // at, let alone dropped.
 func TestNamesOfOthersAreRefused(t *testing.T) {
-	for _, name := range append([]string{"master", "tempdb", "sales", "filewise", mark.PlanName}, nasty...) {
-		if mark.IsName(name) {
+	for _, name := range append([]string{"master", "tempdb", "sales", "filewise", marker.PlanName}, nasty...) {
+		if marker.IsName(name) {
 			t.Errorf("%q passes for a name of Filewise's", name)
 		}
 	}

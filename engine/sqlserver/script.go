@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"filewise"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // Statements describes what a build would create and execute. It queries nothing from the server; what only the server
@@ -16,7 +16,7 @@ func (Engine) Statements(t filewise.Target, l filewise.Layout, p filewise.Progra
 	if t.Database != "" {
 		return ownScript(t, l, p)
 	}
-	d, err := newDesign(t, l, p, somewhere(mark.PlanName, planMark))
+	d, err := newDesign(t, l, p, somewhere(marker.PlanName, planMarker))
 	if err != nil {
 		return filewise.Statements{}, err
 	}

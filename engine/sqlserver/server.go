@@ -13,7 +13,7 @@ import (
 	"filewise/engine/internal/builds"
 	"filewise/engine/internal/external"
 	"filewise/engine/internal/script"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // externalServer is an opened SQL Server. It implements filewise.ExternalServer.
@@ -92,7 +92,7 @@ func (s *externalServer) greet(ctx context.Context) (err error) {
 
 // at returns the place of a build on this server.
 func (s *externalServer) at(name, text string) place {
-	return place{name: name, mark: text, system: s.identity.data.System, data: s.identity.data, log: s.identity.log}
+	return place{name: name, marker: text, system: s.identity.data.System, data: s.identity.data, log: s.identity.log}
 }
 
 // Offers explains why a capability is absent.
@@ -133,8 +133,8 @@ func (s *externalServer) Build(ctx context.Context, l filewise.Layout, p filewis
 	if err := errors.Join(s.identity.noData, s.mayCool(p)); err != nil {
 		return nil, err
 	}
-	name := mark.NewName()
-	text, err := mark.NewText(name, p.Custom != nil)
+	name := marker.NewName()
+	text, err := marker.NewText(name, p.Custom != nil)
 	if err != nil {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
 	}

@@ -63,7 +63,7 @@ func part(name string) string {
 // vars returns the values that a design's sections are rendered with.
 func (d *design) vars() map[string]any {
 	vars := map[string]any{
-		"Name": d.name, "Mark": d.mark, "Unmarked": false,
+		"Name": d.name, "Mark": d.marker, "Unmarked": false,
 		"DataFiles": d.data[:d.first], "MoreDataFiles": d.data[d.first:],
 		"IndexFiles": d.index[:min(d.first, len(d.index))], "MoreIndexFiles": d.index[min(d.first, len(d.index)):],
 		"LogFiles": d.log, "IndexGroup": indexGroup, "DataGroup": d.group(), "Restored": d.program.Restored(), "Indexes": d.layout.Indexes,

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // stays holds the names of backups that stay on the server, by layout. A layout's builds take turns at these names, so
@@ -26,7 +26,7 @@ func (s *stays) take(layout string) *staying {
 	defer s.mu.Unlock()
 	free := s.free[layout]
 	if len(free) == 0 {
-		return &staying{name: mark.NewName() + "_backup_1"}
+		return &staying{name: marker.NewName() + "_backup_1"}
 	}
 	s.free[layout] = free[:len(free)-1]
 	return free[len(free)-1]

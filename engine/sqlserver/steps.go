@@ -7,7 +7,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/script"
 	"filewise/engine/sqlserver/dialect"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // onServer is the place of steps about a whole database. All other steps are done within the database.
@@ -187,8 +187,8 @@ func (s stepper) backup(t transfer) {
 
 func (s stepper) restore(t transfer) {
 	d, vars := s.d, t.vars()
-	name := mark.PlanName[:len(mark.PlanName)-1] + "r"
-	vars["Name"], vars["Mark"], vars["Unmarked"], vars["Custom"] = name, planMark, false, false
+	name := marker.PlanName[:len(marker.PlanName)-1] + "r"
+	vars["Name"], vars["Mark"], vars["Unmarked"], vars["Custom"] = name, planMarker, false, false
 	var moves []move
 	for i, f := range d.files() {
 		path, err := d.beside(f.Logical, f.role == filewise.RoleLog).Join(fmt.Sprintf("%s_restored_%02d%s", name, i+1, extensionOf(f)))
@@ -202,8 +202,8 @@ func (s stepper) restore(t transfer) {
 	s.render(filewise.StageDrop, onServer, "drop", vars)
 }
 
-// planMark is shown in plans for the mark.
-const planMark = "(the mark)"
+// planMarker is shown in plans for the marker.
+const planMarker = "(the mark)"
 
 // extensionOf returns the file name extension of a restored file.
 func extensionOf(f file) string {

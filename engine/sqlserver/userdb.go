@@ -15,7 +15,7 @@ import (
 	"filewise/engine/internal/external"
 	"filewise/engine/internal/userbackup"
 	"filewise/engine/sqlserver/dialect"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // ownServer is an existing server that backs up a user's database to its own directories. Filewise only reads that
@@ -164,7 +164,7 @@ func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Progr
 	if err := s.mayBackup(t); err != nil {
 		return nil, err
 	}
-	prefix := mark.NewName()
+	prefix := marker.NewName()
 	b := &ownBackup{server: s, proof: p.Restores()}
 	set, _ := readSettings(s.target.Settings) // Open has read them
 	b.backuper = &backuper{server: s.externalServer, of: backedUp{database: s.target.Database, prefix: prefix, discard: l.Discard,

@@ -7,7 +7,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/script"
 	"filewise/engine/sqlserver/dialect"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // ownScript describes what a trial on a user's database executes.
@@ -16,7 +16,7 @@ func ownScript(t filewise.Target, l filewise.Layout, _ filewise.Program) (out fi
 	if err != nil {
 		return out, err
 	}
-	files, err := d.ownStripes(mark.PlanName + "_backup_1")
+	files, err := d.ownStripes(marker.PlanName + "_backup_1")
 	if err != nil {
 		return out, err
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 	"filewise/lab/workload"
 )
 
@@ -183,7 +183,7 @@ func TestOwnBackup(t *testing.T) {
 	copied.strange = []string{"ord]ers"} // what is theirs is no reason to keep the copy
 	o.damaged = "[ord]]ers]"
 	o.model.mu.Unlock()
-	if m, err := mark.Parse(name, copied.properties["filewise"]); err != nil || !m.Custom {
+	if m, err := marker.Parse(name, copied.properties["filewise"]); err != nil || !m.Custom {
 		t.Errorf("%s: %+v, %v", name, m, err)
 	}
 	if err := db.Backup.Verify(t.Context()); !errors.Is(err, filewise.ErrCheck) || !strings.Contains(err.Error(), "dbo.ord]ers: 7 rows") {

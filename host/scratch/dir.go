@@ -27,7 +27,7 @@ type Dir struct {
 	registry *Registry
 	mu       sync.Mutex
 	entry    entry
-	life     *os.File // the mark, locked: the lock proves that this process lives
+	life     *os.File // the marker, locked: the lock proves that this process lives
 	removed  bool
 }
 
@@ -108,7 +108,7 @@ type notMade struct{ error }
 
 func (n notMade) Unwrap() error { return n.error }
 
-// makeMarked makes the directory and its mark, both durable. It returns the mark, locked as long as it is open if the
+// makeMarked makes the directory and its marker, both durable. It returns the marker, locked as long as it is open if the
 // file system has locks. If it fails, it removes the directory through the volume's handle, since the volume may have
 // gone away in the meantime.
 func makeMarked(e entry) (life *os.File, err error) {
@@ -125,11 +125,11 @@ func makeMarked(e entry) (life *os.File, err error) {
 		return nil, errors.Join(err, volume.Remove(e.name()))
 	}
 	defer dir.Close()
-	if life, err = setMark(dir, e); err == nil {
+	if life, err = setMarker(dir, e); err == nil {
 		return life, nil
 	}
-	for _, name := range []string{newMarkName, markName} {
-		_ = dir.Remove(name) // if the mark stays, so does the directory
+	for _, name := range []string{newMarkerName, markerName} {
+		_ = dir.Remove(name) // if the marker stays, so does the directory
 	}
 	if left := volume.Remove(e.name()); left != nil {
 		return nil, errors.Join(err, left) // left for the sweep to judge
@@ -137,15 +137,15 @@ func makeMarked(e entry) (life *os.File, err error) {
 	return nil, notMade{err}
 }
 
-// setMark makes the mark in a new directory, and checks that the directory is then at its path.
-func setMark(dir *os.Root, e entry) (life *os.File, err error) {
-	if life, err = dir.OpenFile(newMarkName, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+// setMarker makes the marker in a new directory, and checks that the directory is then at its path.
+func setMarker(dir *os.Root, e entry) (life *os.File, err error) {
+	if life, err = dir.OpenFile(newMarkerName, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return nil, err
 	}
-	m := mark{Format: formatVersion, ID: e.ID, Owner: e.Owner, Locked: filesystem.Lock(life) == nil}
+	m := marker{Format: formatVersion, ID: e.ID, Owner: e.Owner, Locked: filesystem.Lock(life) == nil}
 	err = errors.Join(json.NewEncoder(life).Encode(m), life.Sync())
 	if err == nil {
-		err = filesystem.Insist(func() error { return dir.Rename(newMarkName, markName) })
+		err = filesystem.Insist(func() error { return dir.Rename(newMarkerName, markerName) })
 	}
 	if err == nil {
 		err = errors.Join(filesystem.SyncDir(e.path()), filesystem.SyncDir(e.Volume), e.there())
@@ -184,13 +184,13 @@ func (d *Dir) AddProcess(pid int) error {
 	return nil
 }
 
-// markPatience limits the time that a process just started may take to show its mark.
-const markPatience = 20 * time.Second
+// markerPatience limits the time that a process just started may take to show its marker.
+const markerPatience = 20 * time.Second
 
-// marks waits for the directory's mark to show on a process, as long as the process lives. While the kernel still sets
+// marks waits for the directory's marker to show on a process, as long as the process lives. While the kernel still sets
 // a process up, which takes a while on a busy machine, its command line and environment cannot be read.
 func (d *Dir) marks(id process.Identity) error {
-	limit := time.Now().Add(cmp.Or(d.registry.patience, markPatience))
+	limit := time.Now().Add(cmp.Or(d.registry.patience, markerPatience))
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
 		marked, err := id.Marked(d.Path)
 		if marked || errors.Is(err, errors.ErrUnsupported) {

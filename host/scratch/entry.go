@@ -13,10 +13,10 @@ import (
 	"filewise/internal/process"
 )
 
-// formatVersion is the version of the format of entries and marks.
+// formatVersion is the version of the format of entries and markers.
 const formatVersion = 1
 
-// maxFile limits the bytes that are read from an entry or a mark.
+// maxFile limits the bytes that are read from an entry or a marker.
 const maxFile = 64 << 10
 
 // entry is the registry's record of a scratch directory.
@@ -33,21 +33,21 @@ type entry struct {
 	Processes   []process.Identity `json:"processes,omitempty"`
 }
 
-// mark is the contents of the mark in a scratch directory.
-type mark struct {
+// marker is the content of the marker file in a scratch directory.
+type marker struct {
 	Format int              `json:"format"`
 	ID     string           `json:"id"`
 	Owner  process.Identity `json:"owner"`
-	// Locked is set if the owner holds a lock on the mark's file as long as it lives.
+	// Locked is set if the owner holds a lock on the marker's file as long as it lives.
 	Locked bool `json:"locked,omitempty"`
 }
 
 const (
-	dirPrefix   = "filewise-"
-	markName    = ".filewise-mark"
-	newMarkName = ".filewise-mark.new"
-	idLength    = 13 // characters of base32: 65 bits
-	idAlphabet  = "abcdefghijklmnopqrstuvwxyz234567"
+	dirPrefix     = "filewise-"
+	markerName    = ".filewise-mark"
+	newMarkerName = ".filewise-mark.new"
+	idLength      = 13 // characters of base32: 65 bits
+	idAlphabet    = "abcdefghijklmnopqrstuvwxyz234567"
 )
 
 func (e entry) name() string { return dirPrefix + e.ID }
@@ -84,14 +84,14 @@ func parseEntry(b []byte, id string) (entry, error) {
 	return e, nil
 }
 
-// parseMark parses the mark in the directory of e.
-func parseMark(b []byte, e entry) (mark, error) {
-	var m mark
+// parseMarker parses the marker in the directory of e.
+func parseMarker(b []byte, e entry) (marker, error) {
+	var m marker
 	if err := decode(b, &m); err != nil {
-		return mark{}, err
+		return marker{}, err
 	}
 	if m.Format != formatVersion || m.ID != e.ID {
-		return mark{}, fmt.Errorf("it is the mark of %q", m.ID)
+		return marker{}, fmt.Errorf("it is the mark of %q", m.ID)
 	}
 	return m, nil
 }

@@ -49,7 +49,7 @@ func open(e entry) (*opened, error) {
 	}
 	o := &opened{volume: volume, dir: dir}
 	if o.names, err = names(dir); err == nil {
-		err = checkMark(dir, o.names, e)
+		err = checkMarker(dir, o.names, e)
 	}
 	if err == nil {
 		err = checkMounts(e.path())
@@ -125,34 +125,34 @@ func names(dir *os.Root) ([]string, error) {
 	return f.Readdirnames(-1)
 }
 
-// checkMark accepts a directory with e's mark, or one in which the mark was about to be made.
-func checkMark(dir *os.Root, names []string, e entry) error {
-	if !slices.Contains(names, markName) {
+// checkMarker accepts a directory with e's marker, or one in which the marker was about to be made.
+func checkMarker(dir *os.Root, names []string, e entry) error {
+	if !slices.Contains(names, markerName) {
 		for _, name := range names {
-			if name != newMarkName {
-				return fmt.Errorf("it holds files but not Filewise's mark (%s)", markName)
+			if name != newMarkerName {
+				return fmt.Errorf("it holds files but not Filewise's mark (%s)", markerName)
 			}
 		}
 		return nil
 	}
-	// Another sweep may remove the mark at the same time, as the last file.
-	_, f, err := readMark(dir, e)
+	// Another sweep may remove the marker at the same time, as the last file.
+	_, f, err := readMarker(dir, e)
 	if err != nil {
 		return fmt.Errorf("its mark is not the one that was registered: %w", err)
 	}
 	return f.Close()
 }
 
-// readMark reads and opens the mark itself, not the target of a link in its place.
-func readMark(dir *os.Root, e entry) (m mark, f *os.File, err error) {
-	info, err := dir.Lstat(markName)
+// readMarker reads and opens the marker itself, not the target of a link in its place.
+func readMarker(dir *os.Root, e entry) (m marker, f *os.File, err error) {
+	info, err := dir.Lstat(markerName)
 	if err != nil {
 		return m, nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return m, nil, fmt.Errorf("not a regular file (%s)", info.Mode().Type())
 	}
-	if f, err = dir.OpenFile(markName, os.O_RDONLY|syscall.O_NONBLOCK, 0); err != nil {
+	if f, err = dir.OpenFile(markerName, os.O_RDONLY|syscall.O_NONBLOCK, 0); err != nil {
 		return m, nil, err
 	}
 	b, err := readRegular(f)
@@ -160,7 +160,7 @@ func readMark(dir *os.Root, e entry) (m mark, f *os.File, err error) {
 		err = errors.Join(errors.New("replaced while it was looked at"), statErr)
 	}
 	if err == nil {
-		m, err = parseMark(b, e)
+		m, err = parseMarker(b, e)
 	}
 	if err != nil {
 		return m, nil, errors.Join(err, f.Close())
@@ -168,8 +168,8 @@ func readMark(dir *os.Root, e entry) (m mark, f *os.File, err error) {
 	return m, f, nil
 }
 
-// life reports whether the owner lives: by its lock on the mark, which does not depend on PIDs, boots and clocks. If
-// marks are not locked, it goes by the owner's identity.
+// life reports whether the owner lives: by its lock on the marker, which does not depend on PIDs, boots and clocks. If
+// markers are not locked, it goes by the owner's identity.
 func (e entry) life() process.Status {
 	if locked, err := e.locked(); err == nil {
 		if locked {
@@ -194,7 +194,7 @@ func (e entry) locked() (bool, error) {
 		return false, fs.ErrNotExist
 	}
 	defer dir.Close()
-	m, f, err := readMark(dir, e)
+	m, f, err := readMarker(dir, e)
 	if err != nil {
 		return false, err
 	}
@@ -225,16 +225,16 @@ func removeMarked(e entry) error {
 	}
 	defer o.close()
 	removeSegments(e.path())
-	// The mark is removed last: if Filewise is killed in between, the directory can still be recognized.
+	// The marker is removed last: if Filewise is killed in between, the directory can still be recognized.
 	for _, name := range o.names {
-		if name == markName {
+		if name == markerName {
 			continue
 		}
 		if err := removeAll(o.dir, name); err != nil {
 			return err
 		}
 	}
-	if err := filesystem.Insist(func() error { return o.dir.Remove(markName) }); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := filesystem.Insist(func() error { return o.dir.Remove(markerName) }); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err := filesystem.Insist(func() error { return o.volume.Remove(e.name()) }); err != nil && !errors.Is(err, fs.ErrNotExist) {

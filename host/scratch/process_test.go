@@ -27,7 +27,7 @@ func identify(t *testing.T, cmd *exec.Cmd) process.Identity {
 	return id
 }
 
-// A process that shows its mark only a while after it was started, as while the kernel sets it up, is registered; one
+// A process that shows its marker only a while after it was started, as while the kernel sets it up, is registered; one
 // that ends in that time is not waited for.
 func TestAddProcessThatStartsSlowly(t *testing.T) {
 	r, volume := setup(t)
@@ -44,7 +44,7 @@ func TestAddProcessThatStartsSlowly(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- brief.Wait() }()
 	start := time.Now()
-	if err := d.AddProcess(brief.Process.Pid); err == nil || time.Since(start) >= markPatience {
+	if err := d.AddProcess(brief.Process.Pid); err == nil || time.Since(start) >= markerPatience {
 		t.Errorf("a process without the mark, that ends: %v after %v", err, time.Since(start))
 	}
 	must(t, <-ended)

@@ -14,22 +14,22 @@ func TestSweepRefuses(t *testing.T) {
 		reason string
 	}{
 		"mark of another": {func(t *testing.T, e entry) {
-			b, _ := json.Marshal(mark{Format: formatVersion, ID: newID()})
-			write(t, filepath.Join(e.path(), markName), string(b))
+			b, _ := json.Marshal(marker{Format: formatVersion, ID: newID()})
+			write(t, filepath.Join(e.path(), markerName), string(b))
 		}, "not the one that was registered"},
-		"mark damaged": {func(t *testing.T, e entry) { write(t, filepath.Join(e.path(), markName), "{") }, "not the one that was registered"},
+		"mark damaged": {func(t *testing.T, e entry) { write(t, filepath.Join(e.path(), markerName), "{") }, "not the one that was registered"},
 		"mark huge": {func(t *testing.T, e entry) {
-			must(t, os.Truncate(filepath.Join(e.path(), markName), 1<<30))
+			must(t, os.Truncate(filepath.Join(e.path(), markerName), 1<<30))
 		}, "longer than"},
 		"mark a link": {func(t *testing.T, e entry) {
-			must(t, os.Rename(filepath.Join(e.path(), markName), filepath.Join(e.path(), "m")))
-			must(t, os.Symlink("m", filepath.Join(e.path(), markName)))
+			must(t, os.Rename(filepath.Join(e.path(), markerName), filepath.Join(e.path(), "m")))
+			must(t, os.Symlink("m", filepath.Join(e.path(), markerName)))
 		}, "not a regular file"},
 		"mark a pipe": {func(t *testing.T, e entry) {
-			must(t, os.Remove(filepath.Join(e.path(), markName)))
-			makePipe(t, filepath.Join(e.path(), markName))
+			must(t, os.Remove(filepath.Join(e.path(), markerName)))
+			makePipe(t, filepath.Join(e.path(), markerName))
 		}, "not a regular file"},
-		"no mark":   {func(t *testing.T, e entry) { must(t, os.Remove(filepath.Join(e.path(), markName))) }, "not Filewise's mark"},
+		"no mark":   {func(t *testing.T, e entry) { must(t, os.Remove(filepath.Join(e.path(), markerName))) }, "not Filewise's mark"},
 		"a file":    {func(t *testing.T, e entry) { must(t, os.RemoveAll(e.path())); write(t, e.path(), "x") }, "not a directory"},
 		"a symlink": {func(t *testing.T, e entry) { relink(t, e.path()) }, "not a directory"},
 		"volume a symlink": {func(t *testing.T, e entry) {
@@ -165,7 +165,7 @@ func FuzzEntry(f *testing.F) {
 			t.Error("an unmarked directory was removed")
 		}
 		if e, err := parseEntry(content, id); err == nil {
-			if _, err := parseMark(content, e); err == nil && e.ID != id {
+			if _, err := parseMarker(content, e); err == nil && e.ID != id {
 				t.Error("another id was accepted")
 			}
 		}

@@ -23,7 +23,7 @@ import (
 type Registry struct {
 	dir string
 	ask func(entry) // checks whether a volume answers; nil means look, tests have a check that hangs
-	// patience limits the time that a process may take to show its mark. If 0, it is markPatience. Tests set less.
+	// patience limits the time that a process may take to show its marker. If 0, it is markerPatience. Tests set less.
 	patience time.Duration
 }
 

@@ -68,7 +68,7 @@ func TestSweepAfterKillDuringCreate(t *testing.T) {
 	for name, leave := range map[string]func(*testing.T, entry){
 		"registered only": func(*testing.T, entry) {},
 		"empty":           func(t *testing.T, e entry) { mkdir(t, e.path()) },
-		"mark unfinished": func(t *testing.T, e entry) { write(t, filepath.Join(e.path(), newMarkName), `{"for`) },
+		"mark unfinished": func(t *testing.T, e entry) { write(t, filepath.Join(e.path(), newMarkerName), `{"for`) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, volume := setup(t)
@@ -190,12 +190,12 @@ func TestOwnerElsewhere(t *testing.T) {
 	e.Owner.Space = "pid:[1]"
 	e.Processes = []process.Identity{e.Owner}
 	must(t, r.write(e))
-	markFile := filepath.Join(e.path(), markName)
-	locked, err := os.ReadFile(markFile)
+	markerFile := filepath.Join(e.path(), markerName)
+	locked, err := os.ReadFile(markerFile)
 	must(t, err)
-	must(t, os.WriteFile(markFile, []byte(strings.Replace(string(locked), `,"locked":true`, "", 1)), 0o600))
+	must(t, os.WriteFile(markerFile, []byte(strings.Replace(string(locked), `,"locked":true`, "", 1)), 0o600))
 	mustKeep(t, sweepOne(t, r), "another container")
-	must(t, os.WriteFile(markFile, locked, 0o600))
+	must(t, os.WriteFile(markerFile, locked, 0o600))
 	if l := sweepOne(t, r); !l.Removed || present(e.path()) {
 		t.Errorf("killed in another container: %+v", l)
 	}

@@ -97,7 +97,7 @@ func (id Identity) Ask(ctx context.Context, patience time.Duration, prove func(p
 	return err
 }
 
-// End ends the process if it carries dir as its mark: first by SIGTERM and, after patience, by SIGKILL. It returns nil
+// End ends the process if it carries dir as its marker: first by SIGTERM and, after patience, by SIGKILL. It returns nil
 // once the process is gone, also if it was gone before.
 func (id Identity) End(ctx context.Context, dir string, patience time.Duration) error {
 	p, err := id.hold()
@@ -107,10 +107,10 @@ func (id Identity) End(ctx context.Context, dir string, patience time.Duration) 
 	defer func() { _ = p.Release() }() // frees a descriptor, nothing else
 	marked, err := id.Marked(dir)
 	switch {
-	case id.Status() == Dead: // it ended while its mark was looked for
+	case id.Status() == Dead: // it ended while its marker was looked for
 		return nil
 	case gone(err) || errors.Is(err, fs.ErrNotExist):
-		// It is ending: its memory, where the mark was, goes before the process.
+		// It is ending: its memory, where the marker was, goes before the process.
 		if ended, waitErr := id.await(ctx, patience); ended || waitErr != nil {
 			return waitErr
 		}
@@ -149,5 +149,5 @@ func (id Identity) await(ctx context.Context, patience time.Duration) (bool, err
 	}
 }
 
-// gone reports whether the process ended while its mark was read, which fails with ESRCH.
+// gone reports whether the process ended while its marker was read, which fails with ESRCH.
 func gone(err error) bool { return errors.Is(err, syscall.ESRCH) }

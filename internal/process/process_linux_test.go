@@ -150,7 +150,7 @@ func TestEndOfEnding(t *testing.T) {
 			}
 		}
 		big.Process.Kill()
-		for { // until its mark is gone, or it is
+		for { // until its marker is gone, or it is
 			if marked, err := id.Marked(dir); err != nil || !marked || id.Status() == Dead {
 				break
 			}

@@ -34,7 +34,7 @@ func (r *Result) Scripts(e filewise.Engine, path, version string) ([]File, error
 }
 
 // head returns the comment on top of a file: the database, the run, the backup's figures, and the notes.
-func (r *Result) head(mark, version string, notes []string) string {
+func (r *Result) head(marker, version string, notes []string) string {
 	proved := fmt.Sprintf("it was restored in %s and compared with the original", say.Human(r.Proof.Restore))
 	if r.Proof.By != "" {
 		proved = fmt.Sprintf("in %s, %s", say.Human(r.Proof.Restore), r.Proof.By)
@@ -46,7 +46,7 @@ func (r *Result) head(mark, version string, notes []string) string {
 	}, notes...)
 	var b strings.Builder
 	for _, line := range lines {
-		b.WriteString(mark + filewise.Printable(line) + "\n")
+		b.WriteString(marker + filewise.Printable(line) + "\n")
 	}
 	return b.String()
 }

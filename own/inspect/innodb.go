@@ -13,7 +13,7 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // ofInnoDB inspects a MariaDB or MySQL server.
@@ -144,7 +144,7 @@ func (i *ofInnoDB) foreign(ctx context.Context) error {
 // add adds a file to the group of its table.
 func (i *ofInnoDB) add(table, database string, partitioned bool, f filewise.FileInspect) {
 	g := filewise.FileGroup{Name: "table " + table, Database: database, Use: filewise.UseData, Fill: filewise.FillOwn,
-		System: ofInnoDBItself[database], Own: mark.IsName(database)}
+		System: ofInnoDBItself[database], Own: marker.IsName(database)}
 	if partitioned {
 		g.Fill = filewise.FillPartitions
 	}

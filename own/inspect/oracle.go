@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // ofOracle inspects an Oracle server. It sends nothing but SELECT, and reads no view of the Diagnostics Pack.
@@ -62,7 +62,7 @@ func (i *ofOracle) datafiles(ctx context.Context) error {
 	for _, r := range found {
 		name := r.Text(0)
 		g := filewise.FileGroup{Name: "tablespace " + name, Database: name, Use: filewise.UseData, Fill: filewise.FillTurns,
-			System: ofOracleItself[name], Own: mark.IsName(strings.ToLower(name))}
+			System: ofOracleItself[name], Own: marker.IsName(strings.ToLower(name))}
 		if r.Text(1) == "UNDO" {
 			g.Use = filewise.UseUndo
 		}

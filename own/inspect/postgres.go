@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"filewise"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // ofPostgres inspects a PostgreSQL server, or a standby.
@@ -125,7 +125,7 @@ func (i *ofPostgres) tablespaces(ctx context.Context) error {
 		switch {
 		case name == "pg_default":
 			i.Places = append(i.Places, filewise.Place{Volume: filewise.Volume{Name: "default"}, Path: dir})
-		case r.Yes(2) && !mark.IsName(name):
+		case r.Yes(2) && !marker.IsName(name):
 			i.Places = append(i.Places, filewise.Place{Volume: filewise.Volume{Name: name, Dir: "tablespace:" + name}, Path: dir})
 		}
 	}
@@ -145,7 +145,7 @@ func (i *ofPostgres) databases(ctx context.Context) error {
 			continue
 		}
 		i.Groups = append(i.Groups, filewise.FileGroup{Name: "database " + name, Database: name, Use: filewise.UseData, System: r.Yes(1),
-			Own:   mark.IsName(name),
+			Own:   marker.IsName(name),
 			Files: []filewise.FileInspect{{Path: name, Bytes: bytes, Volume: "tablespace " + r.Text(2), Dir: i.homes[r.Text(2)]}}})
 	}
 	return nil
@@ -163,7 +163,7 @@ func (i *ofPostgres) tables(ctx context.Context) error {
 	first := len(i.Groups)
 	for _, r := range rows {
 		made := filewise.FileGroup{Name: "table " + r.Text(0), Database: i.databaseName, Use: filewise.UseData,
-			Fill: filewise.FillOwn, Own: mark.IsName(i.databaseName)}
+			Fill: filewise.FillOwn, Own: marker.IsName(i.databaseName)}
 		if r.Yes(1) {
 			made.Fill = filewise.FillPartitions
 		}

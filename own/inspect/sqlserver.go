@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // ofSQLServer inspects a SQL Server, which has no read-only sessions: it sends nothing but SELECT.
@@ -116,7 +116,7 @@ const (
 // group returns the group of a data space.
 func (d database) group(space int64) filewise.FileGroup {
 	g := filewise.FileGroup{Name: fmt.Sprintf("filegroup %d of %s", space, d.name), Database: d.name, Use: filewise.UseData,
-		Fill: filewise.FillFree, System: d.id <= agentID, Own: mark.IsName(d.name)}
+		Fill: filewise.FillFree, System: d.id <= agentID, Own: marker.IsName(d.name)}
 	switch {
 	case space == 0:
 		g.Name, g.Use, g.Fill = d.log(), filewise.UseLog, filewise.FillOrder

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"filewise"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 func TestDataFiles(t *testing.T) {
@@ -189,7 +189,7 @@ func TestSigned(t *testing.T) {
 	columns := []string{"no_w_id int", "no_d_id tinyint", "no_o_id int", "primary key (no_w_id, no_d_id, no_o_id)"}
 	comment := regexp.MustCompile("Filewise 2: [a-z2-7]+").FindString(all[at])
 	other := slices.Concat(columns[:2], []string{"no_o_id int null"}, columns[3:])
-	before := signature1 + mark.Sum("table", s.Database, "fw_new_order", "no_w_id", "no_d_id", "no_o_id") // of 0.8
+	before := signature1 + marker.Sum("table", s.Database, "fw_new_order", "no_w_id", "no_d_id", "no_o_id") // of 0.8
 	for _, c := range []struct {
 		Thing
 		own bool

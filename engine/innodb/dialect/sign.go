@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // signature begins the comment of objects that Filewise has created in a database. A hash of the definition and of the
@@ -60,15 +60,17 @@ func tableSum(database, name string, definition []string) string {
 	if churned := strings.TrimPrefix(name, churnPrefix); churned != name && strings.Trim(churned, "0123456789") == "" {
 		name = churnPrefix // each has a number of its own
 	}
-	return mark.Sum(append([]string{"table", database, name}, definition...)...)
+	return marker.Sum(append([]string{"table", database, name}, definition...)...)
 }
 
 const churnPrefix = "fw_churn_"
 
-func indexSum(database, table, index string) string { return mark.Sum("index", database, table, index) }
+func indexSum(database, table, index string) string {
+	return marker.Sum("index", database, table, index)
+}
 
 func routineSum(database, name, body string) string {
-	return mark.Sum("procedure", database, name, strings.Join(strings.Fields(body), " "))
+	return marker.Sum("procedure", database, name, strings.Join(strings.Fields(body), " "))
 }
 
 // Thing is an object in a database.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // widths matches display widths of integers, which only some releases report.
@@ -19,12 +19,12 @@ var widths = regexp.MustCompile(`(int)\(\d+\)`)
 func defined(definitions string) []string {
 	var all []string
 	var key string
-	for _, d := range mark.Definitions(definitions) {
+	for _, d := range marker.Definitions(definitions) {
 		name, rest, _ := strings.Cut(d, " ")
 		rest = strings.ToUpper(strings.TrimSpace(rest))
 		switch {
 		case name == "PRIMARY":
-			key = keyOf(mark.Columns(d[strings.Index(d, "(")+1:]))
+			key = keyOf(marker.Columns(d[strings.Index(d, "(")+1:]))
 			continue
 		case name == "UNIQUE":
 			continue // an index has its own signature

@@ -14,7 +14,7 @@ import (
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/external"
 	"filewise/engine/internal/script"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // build is one of Filewise's databases on the server. It implements dialect.Host.
@@ -37,7 +37,7 @@ var cannotCreate = []uint16{1005, 1030}
 
 // build creates a database under a name that no run has used.
 func (s *server) build(ctx context.Context, l filewise.Layout, p filewise.Program) (*build, error) {
-	name := mark.NewName()
+	name := marker.NewName()
 	g, err := newDesign(s.product, s.target, l, p, name, s.pageSize())
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (b *build) Pool() *sql.DB { return b.server.pool(b.name, 1) }
 // Touched records that the files may have grown.
 func (b *build) Touched() { b.worked.Store(true) }
 
-// Drop drops the database if it still carries the mark. Calling Drop twice is harmless.
+// Drop drops the database if it still carries the marker. Calling Drop twice is harmless.
 func (b *build) Drop(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -170,7 +170,7 @@ func (d Engine) Statements(t filewise.Target, l filewise.Layout, p filewise.Prog
 	if t.Database != "" {
 		return d.ownScript(t, l, p)
 	}
-	g, err := newDesign(d.Product, t, l, p, mark.PlanName, usualPage)
+	g, err := newDesign(d.Product, t, l, p, marker.PlanName, usualPage)
 	if err != nil {
 		return filewise.Statements{}, err
 	}
@@ -190,7 +190,7 @@ func steps(g *dialect.Design, text string) (script.Steps, error) {
 	g.WriteLoad(w, on)
 	g.WriteWork(w, on)
 	w.Add(filewise.StageDrain, on, g.FlushForExport("LOCAL "), "UNLOCK TABLES")
-	w.Add(filewise.StageDrop, on, markQuery(g.Product, dialect.Literal(g.Database)), "DROP DATABASE "+dialect.Ident(g.Database))
+	w.Add(filewise.StageDrop, on, markerQuery(g.Product, dialect.Literal(g.Database)), "DROP DATABASE "+dialect.Ident(g.Database))
 	return w.Steps()
 }
 

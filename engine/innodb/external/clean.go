@@ -9,17 +9,17 @@ import (
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/external"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 const kindDatabase = "database"
 
-// Leftovers lists the databases that carry the mark, or that a killed run had not marked yet.
+// Leftovers lists the databases that carry the marker, or that a killed run had not marked yet.
 func (s *server) Leftovers(ctx context.Context) ([]filewise.Leftover, error) {
 	return external.Leftovers(ctx, catalogue{s})
 }
 
-// Remove drops a leftover if nothing uses it. It reads the mark again first.
+// Remove drops a leftover if nothing uses it. It reads the marker again first.
 func (s *server) Remove(ctx context.Context, l filewise.Leftover) error {
 	if l.Kind != kindDatabase {
 		return filewise.Errorf(filewise.CodeInternal, "", "%s %q is no leftover of Filewise on %s", l.Kind, l.Name, s.product.Title)
@@ -34,7 +34,7 @@ type catalogue struct{ *server }
 func (c catalogue) Names(ctx context.Context) ([]external.Name, error) {
 	names, err := dialect.Column(ctx, c.db,
 		"SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME LIKE ? ORDER BY SCHEMA_NAME",
-		dialect.EscapeLike(mark.Prefix)+"%")
+		dialect.EscapeLike(marker.Prefix)+"%")
 	all := filewise.Each(names, func(name string) external.Name { return external.Name{Kind: kindDatabase, Name: name} })
 	return all, c.explain(err)
 }
@@ -45,9 +45,9 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object
 	if err != nil || !st.exists {
 		return o, false, c.explain(err)
 	}
-	o = external.Object{Name: n, Mark: st.text, Empty: st.unmarked(c.product), Others: strings.Join(st.others(), ", "),
+	o = external.Object{Name: n, Marker: st.text, Empty: st.unmarked(c.product), Others: strings.Join(st.others(), ", "),
 		Stays: c.hidden(st)}
-	o.Used, err = c.used(ctx, n.Name, st.marked && st.mark.DiedHere())
+	o.Used, err = c.used(ctx, n.Name, st.marked && st.marker.DiedHere())
 	return o, true, c.explain(err)
 }
 
@@ -81,7 +81,7 @@ const inUse = "its run is connected to the server"
 
 // Drop drops a database while it holds the lock of its name, so that no run can be using it.
 func (c catalogue) Drop(ctx context.Context, o external.Object) error {
-	if m, err := mark.Parse(o.Name.Name, o.Mark); err == nil && m.DiedHere() {
+	if m, err := marker.Parse(o.Name.Name, o.Marker); err == nil && m.DiedHere() {
 		if err := c.endDead(ctx, o.Name.Name); err != nil {
 			return c.explain(err)
 		}

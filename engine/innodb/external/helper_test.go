@@ -72,7 +72,7 @@ func TestServer(t *testing.T) {
 				run  func(*testing.T, bench)
 			}{
 				{"Life", testLife}, {"Drivers", testDrivers}, {"Binlog", testBinlog}, {"Load", testLoad}, {"Clean", testClean},
-				{"Foreign", testForeign}, {"Mark", testMark}, {"TwoRuns", testTwoRuns}, {"Examine", testExamine}, {"Inspect", testInspect},
+				{"Foreign", testForeign}, {"Mark", testMarker}, {"TwoRuns", testTwoRuns}, {"Examine", testExamine}, {"Inspect", testInspect},
 				{"Migrate", testMigrate}, {"Catalogue", testCatalogue}, {"Capture", testCapture}, {"Backup", testBackup}, {"Waits", testWaits},
 				{"Rights", testRights}, {"Monitor", testMonitor}, {"Secrets", testSecrets}, {"Conformance", testConformance},
 			} {

@@ -8,12 +8,12 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // Join implements filewise.Sharer.
 func (s *server) Join(_ context.Context, l filewise.Layout, p filewise.Program, shared string) (filewise.Connector, func(), error) {
-	if !mark.IsName(shared) {
+	if !marker.IsName(shared) {
 		return nil, nil, filewise.Errorf(filewise.CodeInternal, "", "build %q is none that others may join", shared)
 	}
 	d, err := newDesign(s.product, s.target, l, p, shared, s.pageSize())
@@ -63,7 +63,7 @@ func (s *server) made(database string) bool {
 	return slices.ContainsFunc(s.builds.All(), func(b *build) bool { return b.name == database })
 }
 
-// If a network connection is cut silently, the sessions of a dead Filewise stay on the server for hours. The mark of
+// If a network connection is cut silently, the sessions of a dead Filewise stay on the server for hours. The marker of
 // their database shows that the run died, and that it ran on this host.
 
 // sessionsOfDead queries the connections that a dead run left. They use its database or hold the lock with its name,

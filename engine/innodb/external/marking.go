@@ -14,15 +14,15 @@ import (
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/external"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 	"filewise/internal/sqlfile"
 )
 
-// markTable carries the mark as its comment if databases cannot have comments. One statement creates it, so a database
-// contains either the whole mark or nothing.
+// markerTable carries the marker as its comment if databases cannot have comments. One statement creates it, so a database
+// contains either the whole marker or nothing.
 const (
-	markTable   = "filewise_mark"
-	markColumns = "id TINYINT NOT NULL PRIMARY KEY"
+	markerTable   = "filewise_mark"
+	markerColumns = "id TINYINT NOT NULL PRIMARY KEY"
 )
 
 // creation is the section of the steps that create and mark a database.
@@ -34,18 +34,18 @@ func create(d *dialect.Product, name, text string) []string {
 	if d.External.Comments {
 		return []string{create + " COMMENT " + dialect.Literal(text)}
 	}
-	return []string{create, "CREATE TABLE " + dialect.Ident(name) + "." + dialect.Ident(markTable) +
-		" (" + markColumns + ") ENGINE = InnoDB COMMENT " + dialect.Literal(text)}
+	return []string{create, "CREATE TABLE " + dialect.Ident(name) + "." + dialect.Ident(markerTable) +
+		" (" + markerColumns + ") ENGINE = InnoDB COMMENT " + dialect.Literal(text)}
 }
 
 // state describes a database with one of Filewise's names.
 type state struct {
 	exists bool
-	text   string // the text in the mark's place
-	mark   mark.Mark
+	text   string // the text in the marker's place
+	marker marker.Marker
 	marked bool
-	damage error // why that text is no mark
-	// holds lists what the database contains in addition to the mark's table.
+	damage error // why that text is no marker
+	// holds lists what the database contains in addition to the marker's table.
 	holds []dialect.Thing
 }
 
@@ -54,12 +54,12 @@ func (s state) unmarked(d *dialect.Product) bool {
 	return s.exists && !d.External.Comments && !s.marked && s.damage == nil && len(s.holds) == 0
 }
 
-// markQuery returns the query that reads a database's mark. database is an SQL expression.
-func markQuery(d *dialect.Product, database string) string {
+// markerQuery returns the query that reads a database's marker. database is an SQL expression.
+func markerQuery(d *dialect.Product, database string) string {
 	if d.External.Comments {
 		return "SELECT SCHEMA_COMMENT FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = " + database
 	}
-	return "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = " + database + " AND TABLE_NAME = '" + markTable + "'"
+	return "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = " + database + " AND TABLE_NAME = '" + markerTable + "'"
 }
 
 // look reads the present state of a database from the server.
@@ -71,28 +71,28 @@ func (s *server) look(ctx context.Context, db dialect.Queryer, name string) (sta
 		return st, err
 	}
 	st.exists = true
-	err := db.QueryRowContext(ctx, markQuery(s.product, "?"), name).Scan(&st.text)
+	err := db.QueryRowContext(ctx, markerQuery(s.product, "?"), name).Scan(&st.text)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 	case err != nil:
 		return st, err
 	default:
-		st.mark, st.damage = mark.Parse(name, st.text)
+		st.marker, st.damage = marker.Parse(name, st.text)
 		st.marked = st.damage == nil
 	}
 	all, err := dialect.Things(ctx, db, name)
-	st.holds = slices.DeleteFunc(all, func(t dialect.Thing) bool { return !s.product.External.Comments && t.Is(markTable, markColumns) })
+	st.holds = slices.DeleteFunc(all, func(t dialect.Thing) bool { return !s.product.External.Comments && t.Is(markerTable, markerColumns) })
 	return st, err
 }
 
 // others returns up to three objects in a marked database that Filewise has not put there.
 func (s state) others() []string {
-	if !s.marked || s.mark.Custom { // custom SQL can use any name
+	if !s.marked || s.marker.Custom { // custom SQL can use any name
 		return nil
 	}
 	var all []string
 	for _, thing := range s.holds {
-		if !thing.Own(s.mark.Name) {
+		if !thing.Own(s.marker.Name) {
 			all = append(all, thing.String())
 		}
 	}
@@ -102,7 +102,7 @@ func (s state) others() []string {
 // hidden explains why the server may not show all that a database contains. If empty, it shows all.
 func (s *server) hidden(st state) string {
 	missing := s.rights.missing(needed)
-	if len(missing) == 0 || st.mark.Custom || !st.marked && !st.unmarked(s.product) {
+	if len(missing) == 0 || st.marker.Custom || !st.marked && !st.unmarked(s.product) {
 		return ""
 	}
 	return "what others have put into it is not all shown to an account that lacks " + strings.Join(missing, ", ")
@@ -110,7 +110,7 @@ func (s *server) hidden(st state) string {
 
 // create creates and marks a database. If that fails, it leaves nothing.
 func (s *server) create(ctx context.Context, name string, custom bool) error {
-	text, err := mark.NewText(name, custom)
+	text, err := marker.NewText(name, custom)
 	if err != nil {
 		return err
 	}
@@ -130,10 +130,10 @@ func (s *server) create(ctx context.Context, name string, custom bool) error {
 // tidyPatience limits the clean-up after a failure.
 const tidyPatience = time.Minute
 
-// remove drops a database that carries the mark now, or that is unmarked and empty. It is no error if the database does
+// remove drops a database that carries the marker now, or that is unmarked and empty. It is no error if the database does
 // not exist.
 func (s *server) remove(ctx context.Context, name string) error {
-	if !mark.IsName(name) {
+	if !marker.IsName(name) {
 		return filewise.Errorf(filewise.CodePreflight, "drop it yourself", "database %s was not named by Filewise: it stays", name)
 	}
 	conn, err := s.db.Conn(ctx)

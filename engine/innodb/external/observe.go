@@ -57,7 +57,7 @@ func some(files map[string]filewise.File) string {
 
 // tablespaces returns the files by path, from InnoDB's own catalogue.
 func (b *build) tablespaces(ctx context.Context, link dialect.Link) (map[string]filewise.File, error) {
-	files, err := b.design.Told(ctx, link.Control, b.plain, markTable)
+	files, err := b.design.Told(ctx, link.Control, b.plain, markerTable)
 	all := map[string]filewise.File{}
 	for path, f := range files {
 		all[path] = filewise.File{Bytes: f.Bytes, EngineBytes: &f.Bytes, Allocated: &f.Allocated}
@@ -94,7 +94,7 @@ func (b *build) tables(ctx context.Context, link dialect.Link) (map[string]filew
 		if err := scan(&table, &partition, &size); err != nil {
 			return err
 		}
-		own := table == markTable || table == dialect.LoadedTable
+		own := table == markerTable || table == dialect.LoadedTable
 		table = dialect.FileName(table)
 		if partition != "" {
 			table += b.server.product.Files.Partition + partition

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"filewise/engine/innodb/dialect"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // ours is the pattern of Filewise's databases in a GRANT. A plain “_” would match any character.
@@ -100,7 +100,7 @@ func (r rights) add(line string, literal bool) {
 	to := r.global
 	if m[3] != "*" {
 		name := strings.ReplaceAll(strings.Trim(m[3], "`"), "``", "`")
-		if literal || !like(mark.PlanName, name) {
+		if literal || !like(marker.PlanName, name) {
 			return
 		}
 		to = r.ours

@@ -15,7 +15,7 @@ import (
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/innodb/servertest"
 	"filewise/engine/internal/external"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // killedAt in the environment makes the test binary a Filewise that is killed in
@@ -42,7 +42,7 @@ func dieAt(at string) error {
 	if err != nil {
 		return err
 	}
-	s, name := opened.(*server1), mark.NewName()
+	s, name := opened.(*server1), marker.NewName()
 	if _, err := external.Hold(context.Background(), s.claim(name)); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func killed(t *testing.T, s *servertest.Server, step string, while func(name str
 	fatal(t, err)
 	fatal(t, cmd.Start())
 	var name string
-	if _, err := fmt.Fscanln(out, &name); err != nil || !mark.IsName(name) {
+	if _, err := fmt.Fscanln(out, &name); err != nil || !marker.IsName(name) {
 		t.Fatalf("%q %v", name, err)
 	}
 	while(name)
@@ -88,7 +88,7 @@ func killed(t *testing.T, s *servertest.Server, step string, while func(name str
 }
 
 // What a killed run leaves is found and removed, while it lives it is kept, and
-// nothing else is taken for it: neither names that look similar, nor a mark in the
+// nothing else is taken for it: neither names that look similar, nor a marker in the
 // wrong place, nor what has something of the user's in it.
 func testClean(t *testing.T, p bench) {
 	server := p.Server
@@ -119,7 +119,7 @@ func testClean(t *testing.T, p bench) {
 		othersKeep(t, ctx, s, server, left[0])
 		fatal(t, s.Remove(ctx, left[0]))
 
-		if !p.engine.External.Comments { // between CREATE DATABASE and the mark
+		if !p.engine.External.Comments { // between CREATE DATABASE and the marker
 			unmarked := killed(t, server, "unmarked", kept)
 			if left, err = s.Leftovers(ctx); err != nil || len(left) != 1 || left[0].Name != unmarked || !left[0].Unmarked {
 				t.Fatalf("%+v %v", left, err)
@@ -221,9 +221,9 @@ func testForeign(t *testing.T, p bench) {
 	fatal(t, db.Drop(ctx))
 }
 
-// A database whose mark is gone is not dropped, by any run; a name that
+// A database whose marker is gone is not dropped, by any run; a name that
 // exists is not built on.
-func testMark(t *testing.T, p bench) {
+func testMarker(t *testing.T, p bench) {
 	server := p.Server
 	{
 		ctx := deadline(t)
@@ -235,14 +235,14 @@ func testMark(t *testing.T, p bench) {
 			if p.engine.External.Comments {
 				server.Exec(t, "ALTER DATABASE `"+name+"` COMMENT "+dialect.Literal(text))
 			} else {
-				server.Exec(t, "ALTER TABLE `"+name+"`."+markTable+" COMMENT "+dialect.Literal(text))
+				server.Exec(t, "ALTER TABLE `"+name+"`."+markerTable+" COMMENT "+dialect.Literal(text))
 			}
 		}
 		st, err := s.look(ctx, s.db, name)
 		fatal(t, err)
-		text := st.mark.Text()
+		text := st.marker.Text()
 		for _, bad := range []string{"", "mine now", strings.Replace(text, `"pid":`, `"pid":1`, 1),
-			strings.ReplaceAll(text, name, mark.NewName())} {
+			strings.ReplaceAll(text, name, marker.NewName())} {
 			set(bad)
 			if err := db.Drop(ctx); filewise.CodeOf(err) != filewise.CodePreflight || filewise.RemedyOf(err) == "" {
 				t.Errorf("with the mark %q: %v", bad, err)

@@ -215,7 +215,7 @@ func (b *build) probes() []filewise.Probe {
 	}
 	read := &dialect.Instruments{Host: b, User: s.config.User, File: func(path string) (string, filewise.Role, bool) {
 		name := b.plain(path)
-		return name, filewise.RoleData, strings.Contains(path, "/"+b.name+"/") && !strings.HasSuffix(path, "/"+markTable+".ibd")
+		return name, filewise.RoleData, strings.Contains(path, "/"+b.name+"/") && !strings.HasSuffix(path, "/"+markerTable+".ibd")
 	}}
 	return append(all, read.Probes()...)
 }

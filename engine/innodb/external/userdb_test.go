@@ -13,7 +13,7 @@ import (
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/innodb/servertest"
 	"filewise/engine/internal/userbackup"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 	"filewise/lab/workload"
 )
 
@@ -139,7 +139,7 @@ func testBackup(t *testing.T, b bench) {
 	fatal(t, db.Backup.Restore(deadline(t)))
 	fatal(t, db.Backup.Verify(deadline(t)))
 	b.part(t, target, layout)
-	if !mark.IsName(tool.restored) {
+	if !marker.IsName(tool.restored) {
 		t.Errorf("it was restored to %s", tool.restored)
 	}
 	restored := dialect.Ident(tool.restored)

@@ -13,7 +13,7 @@ import (
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/external"
 	"filewise/engine/internal/userbackup"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // ownTool makes the backups of one layout of a user's database.
@@ -132,7 +132,7 @@ func (o *ownTool) Fill(ctx context.Context, from string) (err error) {
 	if err := o.checkCode(ctx, from); err != nil {
 		return err
 	}
-	name := mark.NewName()
+	name := marker.NewName()
 	if o.hold, err = external.Hold(ctx, s.claim(name)); err != nil {
 		return s.explain(err)
 	}
@@ -238,7 +238,7 @@ func between(x, a, b string) bool {
 	return less(a, x) && less(x, b) || less(b, x) && less(x, a)
 }
 
-// Drop checks the restored database's mark and drops the database.
+// Drop checks the restored database's marker and drops the database.
 func (o *ownTool) Drop(ctx context.Context) error {
 	if o.restored == "" {
 		return nil

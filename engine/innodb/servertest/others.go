@@ -14,7 +14,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/sqlrows"
 	"filewise/internal/filesystem"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // Password is the password of the account that Populate creates. No error may show it.
@@ -22,7 +22,7 @@ const Password = "s3cret-Pa'ss\"w`o%rd"
 
 // Lookalike is the name of a user's database that looks like one of Filewise's. A user made it by copying; it has no
 // mark and is not empty.
-var Lookalike = mark.NewName()
+var Lookalike = marker.NewName()
 
 // Populate creates databases, tables, views, routines, events, triggers and accounts such as users have. It also
 // creates an account that has only the given rights.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // Catalogue lists, examines and drops what runs have left on a server.
@@ -15,12 +15,12 @@ type Catalogue interface {
 	Names(context.Context) ([]Name, error)
 	// Look asks the server for the object with a name; ok is false if there is none.
 	Look(context.Context, Name) (o Object, ok bool, err error)
-	// Drop drops an object that Look returned. It reads the mark again right before dropping; if the mark differs from
-	// Object.Mark, nothing is dropped.
+	// Drop drops an object that Look returned. It reads the marker again right before dropping; if the marker differs from
+	// Object.Marker, nothing is dropped.
 	Drop(context.Context, Object) error
 }
 
-// Leftovers lists the objects that carry Filewise's mark, were about to be marked, or cannot be examined. All other
+// Leftovers lists the objects that carry Filewise's marker, were about to be marked, or cannot be examined. All other
 // objects are left alone, whatever their names look like.
 func Leftovers(ctx context.Context, c Catalogue) ([]filewise.Leftover, error) {
 	names, err := c.Names(ctx)
@@ -29,7 +29,7 @@ func Leftovers(ctx context.Context, c Catalogue) ([]filewise.Leftover, error) {
 	}
 	var all []filewise.Leftover
 	for _, n := range names {
-		if !mark.IsName(n.Name) {
+		if !marker.IsName(n.Name) {
 			continue
 		}
 		o, ok, err := c.Look(ctx, n)
@@ -48,7 +48,7 @@ func Remove(ctx context.Context, c Catalogue, l filewise.Leftover) error {
 	refuse := func(code filewise.Code, remedy, why string) error {
 		return filewise.Errorf(code, remedy, "%s %s is not removed: %s", l.Kind, l.Name, why)
 	}
-	if !mark.IsName(l.Name) {
+	if !marker.IsName(l.Name) {
 		return refuse(filewise.CodePreflight, "drop it yourself if it is of no use", "Filewise gives no such names")
 	}
 	o, ok, err := c.Look(ctx, Name{l.Kind, l.Name})

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // shelf is a catalogue of objects that are as they are reported to be.
@@ -40,16 +40,16 @@ func (s *shelf) Drop(_ context.Context, o Object) error {
 	return nil
 }
 
-func markOf(t *testing.T, name string) string {
+func markerOf(t *testing.T, name string) string {
 	t.Helper()
-	m, err := mark.New(name, time.Now())
+	m, err := marker.New(name, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m.Text()
 }
 
-// What carries the mark is listed, what lives, is used or holds others' is kept, and
+// What carries the marker is listed, what lives, is used or holds others' is kept, and
 // what is not Filewise's is neither listed nor removed.
 func TestLeftovers(t *testing.T) {
 	for what, c := range map[string]struct {
@@ -57,19 +57,19 @@ func TestLeftovers(t *testing.T) {
 		kept   string // "-": it is not listed
 		code   filewise.Code
 	}{
-		"its run lives": {func(o *Object) { o.Mark = markOf(t, o.Name.Name) }, "still runs", filewise.CodeBusy},
-		"others' things": {func(o *Object) { o.Mark, o.Others = markOf(t, o.Name.Name), "my_precious" }, "not made: my_precious",
+		"its run lives": {func(o *Object) { o.Marker = markerOf(t, o.Name.Name) }, "still runs", filewise.CodeBusy},
+		"others' things": {func(o *Object) { o.Marker, o.Others = markerOf(t, o.Name.Name), "my_precious" }, "not made: my_precious",
 			filewise.CodePreflight},
 		"empty and unmarked": {func(o *Object) { o.Empty = true }, "", ""},
 		"used and unmarked":  {func(o *Object) { o.Empty, o.Used = true, "2 sessions" }, "2 sessions", filewise.CodeBusy},
 		"young and unmarked": {func(o *Object) { o.Empty, o.Young = true, "too young" }, "too young", filewise.CodeBusy},
 		"cannot be read":     {func(o *Object) { o.Stays = "it is offline" }, "offline", filewise.CodePreflight},
 		"full and unmarked":  {func(*Object) {}, "-", filewise.CodePreflight},
-		"another's mark":     {func(o *Object) { o.Mark, o.Empty = markOf(t, mark.NewName()), true }, "-", filewise.CodePreflight},
-		"a damaged mark":     {func(o *Object) { o.Mark, o.Empty = markOf(t, o.Name.Name)[1:], true }, "-", filewise.CodePreflight},
+		"another's mark":     {func(o *Object) { o.Marker, o.Empty = markerOf(t, marker.NewName()), true }, "-", filewise.CodePreflight},
+		"a damaged mark":     {func(o *Object) { o.Marker, o.Empty = markerOf(t, o.Name.Name)[1:], true }, "-", filewise.CodePreflight},
 		"a user's name":      {func(o *Object) { o.Name.Name, o.Empty = "filewise_prod", true }, "-", filewise.CodePreflight},
 	} {
-		o := Object{Name: Name{"database", mark.NewName()}}
+		o := Object{Name: Name{"database", marker.NewName()}}
 		c.change(&o)
 		s := &shelf{objects: []Object{o}}
 		found, err := Leftovers(t.Context(), s)
@@ -83,7 +83,7 @@ func TestLeftovers(t *testing.T) {
 			t.Errorf("%s: %v, dropped %v", what, err, s.dropped)
 		}
 	}
-	gone := filewise.Leftover{Kind: "database", Name: mark.NewName()}
+	gone := filewise.Leftover{Kind: "database", Name: marker.NewName()}
 	if err := Remove(t.Context(), &shelf{}, gone); filewise.CodeOf(err) != filewise.CodeNotFound {
 		t.Errorf("gone: %v", err)
 	}

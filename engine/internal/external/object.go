@@ -2,7 +2,7 @@ package external
 
 import (
 	"filewise"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 	"filewise/internal/process"
 )
 
@@ -12,29 +12,29 @@ type Name struct{ Kind, Name string }
 // Object describes the object behind a name that only Filewise gives, as the server reports it now.
 type Object struct {
 	Name
-	// Mark is the text at the place of Filewise's mark. If empty, the object has no mark.
-	Mark string
-	// Empty is true if the object holds nothing at all. Without a mark, this shows that a run was killed before marking
+	// Marker is the text at the place of Filewise's marker. If empty, the object has no marker.
+	Marker string
+	// Empty is true if the object holds nothing at all. Without a marker, this shows that a run was killed before marking
 	// it.
 	Empty bool
 	// Others names contents that Filewise has not made. If empty, there are none.
 	Others string
 	// Used describes who uses the object: "2 sessions are connected to it". If empty, no one does.
 	Used string
-	// Young explains why a run may still be making the object. It counts unless the mark shows that the run has ended.
+	// Young explains why a run may still be making the object. It counts unless the marker shows that the run has ended.
 	Young string
-	// Offline is true if the object must be brought online before its mark can be read. Until then all that is known is
+	// Offline is true if the object must be brought online before its marker can be read. Until then all that is known is
 	// that it is Filewise's.
 	Offline bool
-	// Stays explains why the object must stay although its mark, or what others have in it, cannot be read. If empty, the
-	// mark decides.
+	// Stays explains why the object must stay although its marker, or what others have in it, cannot be read. If empty, the
+	// marker decides.
 	Stays string
 }
 
 // verdict holds what a clean-up may do with an object.
 type verdict struct {
 	leftover filewise.Leftover
-	marked   bool // it has the mark, or was about to be marked: it is Filewise's
+	marked   bool // it has the marker, or was about to be marked: it is Filewise's
 	busy     bool // the object stays as long as it is used
 }
 
@@ -42,7 +42,7 @@ type verdict struct {
 func (o Object) judge() verdict {
 	v := verdict{leftover: filewise.Leftover{Kind: o.Kind, Name: o.Name.Name}}
 	life := process.Unknown
-	m, err := mark.Parse(o.Name.Name, o.Mark)
+	m, err := marker.Parse(o.Name.Name, o.Marker)
 	if err == nil {
 		v.leftover.Owner, v.leftover.Created, life = m.Owner(), m.Created, m.Life()
 	}
@@ -56,7 +56,7 @@ func (o Object) judge() verdict {
 	}
 	if err == nil {
 		v.marked = true
-	} else if v.leftover.Unmarked = o.Mark == "" && o.Empty; !v.leftover.Unmarked {
+	} else if v.leftover.Unmarked = o.Marker == "" && o.Empty; !v.leftover.Unmarked {
 		return v
 	}
 	v.marked = true

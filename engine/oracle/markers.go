@@ -9,12 +9,12 @@ import (
 
 	"filewise"
 	"filewise/engine/oracle/dialect"
-	"filewise/internal/mark"
+	"filewise/internal/marker"
 )
 
 // state describes a tablespace with one of Filewise's names.
 type state struct {
-	mark     mark.Mark
+	marker   marker.Marker
 	marked   bool
 	unmarked bool   // about to be marked: empty except for the marker table
 	others   string // contents that are not Filewise's; "" if none
@@ -36,27 +36,27 @@ func (s state) why(name string) error {
 	return filewise.Errorf(filewise.CodePreflight, remedy, "tablespace %s does not carry Filewise's mark", name)
 }
 
-// marks reads the marks on one server and acts on them, as one account.
-type marks struct {
+// markers reads the markers on one server and acts on them, as one account.
+type markers struct {
 	client
 	account string
 }
 
-// read returns the mark of a tablespace: the comment of the table with the same name in the account's schema.
-func (m marks) read(ctx context.Context, name string) (mark.Mark, bool, error) {
-	if !mark.IsName(name) || name != strings.ToUpper(name) {
-		return mark.Mark{}, false, filewise.Errorf(filewise.CodeInternal, "", "%q is no name of Filewise's", name)
+// read returns the marker of a tablespace: the comment of the table with the same name in the account's schema.
+func (m markers) read(ctx context.Context, name string) (marker.Marker, bool, error) {
+	if !marker.IsName(name) || name != strings.ToUpper(name) {
+		return marker.Marker{}, false, filewise.Errorf(filewise.CodeInternal, "", "%q is no name of Filewise's", name)
 	}
 	found, err := rows(ctx, m, 1, "read-mark", nil, name)
 	if err != nil || len(found) != 1 {
-		return mark.Mark{}, false, err
+		return marker.Marker{}, false, err
 	}
-	k, err := mark.Parse(name, text(found[0][0]))
+	k, err := marker.Parse(name, text(found[0][0]))
 	return k, err == nil, nil
 }
 
 // look reads a tablespace's state from the server.
-func (m marks) look(ctx context.Context, name string) (s state, err error) {
+func (m markers) look(ctx context.Context, name string) (s state, err error) {
 	there, err := rows(ctx, m, 3, "tablespace", nil, name)
 	if err != nil || len(there) == 0 {
 		return s, err
@@ -70,12 +70,12 @@ func (m marks) look(ctx context.Context, name string) (s state, err error) {
 	if err != nil {
 		return s, err
 	}
-	if s.mark, s.marked, err = m.read(ctx, name); err != nil {
+	if s.marker, s.marked, err = m.read(ctx, name); err != nil {
 		return s, err
 	}
 	for _, r := range segments {
 		owner, segment := text(r[0]), text(r[1])
-		if s.marked && s.mark.Custom && owner == name { // a copy, which belongs to the user with that name
+		if s.marked && s.marker.Custom && owner == name { // a copy, which belongs to the user with that name
 			continue
 		}
 		if owner != m.account || !hasName(segment) && !s.holds(segment, text(r[2])) {
@@ -85,12 +85,12 @@ func (m marks) look(ctx context.Context, name string) (s state, err error) {
 	}
 	for _, r := range waiting {
 		owner, table := text(r[0]), text(r[1])
-		if (owner != m.account || !hasName(table)) && !(s.marked && s.mark.Custom && owner == name) {
+		if (owner != m.account || !hasName(table)) && !(s.marked && s.marker.Custom && owner == name) {
 			s.others = owner + "." + table
 			return s, nil
 		}
 	}
-	if s.marked && !s.mark.Custom {
+	if s.marked && !s.marker.Custom {
 		s.others, err = m.changed(ctx, name)
 	}
 	if s.marked {
@@ -101,7 +101,7 @@ func (m marks) look(ctx context.Context, name string) (s state, err error) {
 }
 
 // sum returns the sum of all definitions in a build, without tables that are created and dropped.
-func (m marks) sum(ctx context.Context, name string) (string, error) {
+func (m markers) sum(ctx context.Context, name string) (string, error) {
 	like := name + "%"
 	found, err := rows(ctx, m, 2, "definitions", nil, like, like, like, like, like)
 	var all []string
@@ -111,12 +111,12 @@ func (m marks) sum(ctx context.Context, name string) (string, error) {
 		}
 	}
 	slices.Sort(all)
-	return mark.Sum(all...), err
+	return marker.Sum(all...), err
 }
 
 // changed describes which objects differ from what was created. Builds that are unfinished, being dropped, or made by
 // an earlier version have no sum.
-func (m marks) changed(ctx context.Context, name string) (string, error) {
+func (m markers) changed(ctx context.Context, name string) (string, error) {
 	made, err := m.madeSum(ctx, name)
 	if err != nil || made == "" {
 		return "", err
@@ -128,7 +128,7 @@ func (m marks) changed(ctx context.Context, name string) (string, error) {
 	return "a definition that is not the one that was made", nil
 }
 
-func (m marks) madeSum(ctx context.Context, name string) (string, error) {
+func (m markers) madeSum(ctx context.Context, name string) (string, error) {
 	found, err := rows(ctx, m, 1, "read-made", nil, name)
 	if err != nil || len(found) != 1 {
 		return "", err
@@ -136,9 +136,9 @@ func (m marks) madeSum(ctx context.Context, name string) (string, error) {
 	return text(found[0][0]), nil
 }
 
-// empty reports whether a tablespace without a mark is empty. The marker table without a comment and rows, or its
+// empty reports whether a tablespace without a marker is empty. The marker table without a comment and rows, or its
 // remains, do not count.
-func (m marks) empty(ctx context.Context, name string, online bool, segments, waiting [][]any) (bool, error) {
+func (m markers) empty(ctx context.Context, name string, online bool, segments, waiting [][]any) (bool, error) {
 	left := func(r []any) bool { return !remains(text(r[1]), text(r[2])) }
 	if len(waiting) == 0 && !online && !slices.ContainsFunc(segments, left) {
 		return true, nil
@@ -160,8 +160,8 @@ func (m marks) empty(ctx context.Context, name string, online bool, segments, wa
 	return ok && n == 0, err
 }
 
-// alter executes statements on a tablespace, its tables or programs. It reads the mark right before each.
-func (m marks) alter(ctx context.Context, name string, all ...statement) error {
+// alter executes statements on a tablespace, its tables or programs. It reads the marker right before each.
+func (m markers) alter(ctx context.Context, name string, all ...statement) error {
 	for _, s := range all {
 		_, marked, err := m.read(ctx, name)
 		if err == nil && !marked {
@@ -178,7 +178,7 @@ func (m marks) alter(ctx context.Context, name string, all ...statement) error {
 }
 
 // alterBy does what alter does, with a section of server.sql.
-func (m marks) alterBy(ctx context.Context, name, section string, v vars) error {
+func (m markers) alterBy(ctx context.Context, name, section string, v vars) error {
 	if v == nil {
 		v = vars{}
 	}
@@ -191,7 +191,7 @@ func (m marks) alterBy(ctx context.Context, name, section string, v vars) error 
 }
 
 // dropTablespace drops a tablespace that is Filewise's. It is no error if the tablespace is gone.
-func (m marks) dropTablespace(ctx context.Context, name string) error {
+func (m markers) dropTablespace(ctx context.Context, name string) error {
 	before, err := m.look(ctx, name)
 	if err != nil || !before.exists {
 		return err
@@ -220,10 +220,10 @@ func (m marks) dropTablespace(ctx context.Context, name string) error {
 }
 
 // holds reports whether the server named a segment in a tablespace of Filewise's itself. Such segments are indexes and
-// LOBs of custom SQL, and remains of dropped tables. Without a mark that counts only while the tablespace is offline,
+// LOBs of custom SQL, and remains of dropped tables. Without a marker that counts only while the tablespace is offline,
 // so that no one can create anything there. Then a drop was interrupted that had already dropped the marker table.
 func (s state) holds(segment, kind string) bool {
-	return remains(segment, kind) && (s.marked || !s.online) || s.marked && s.mark.Custom && strings.HasPrefix(segment, "SYS_")
+	return remains(segment, kind) && (s.marked || !s.online) || s.marked && s.marker.Custom && strings.HasPrefix(segment, "SYS_")
 }
 
 // remains reports whether a segment belongs to a dropped or moved table and is not freed yet. Such a segment is
@@ -238,8 +238,8 @@ func hasName(segment string) bool {
 }
 
 // dropBuild drops a build: its programs, its tables, its indexes' tablespaces, and last its own tablespace with the
-// mark. others are further tablespaces that are known to be the build's. If the server refuses, a DBA may have to act.
-func (m marks) dropBuild(ctx context.Context, name string, others ...string) error {
+// marker. others are further tablespaces that are known to be the build's. If the server refuses, a DBA may have to act.
+func (m markers) dropBuild(ctx context.Context, name string, others ...string) error {
 	err := m.dropAll(ctx, name, others...)
 	if codeOf(err) == 0 {
 		return err
@@ -260,7 +260,7 @@ func (m marks) dropBuild(ctx context.Context, name string, others ...string) err
 	return filewise.Errorf(filewise.CodeTrials, remedy, "%w", err)
 }
 
-func (m marks) dropAll(ctx context.Context, name string, others ...string) error {
+func (m markers) dropAll(ctx context.Context, name string, others ...string) error {
 	s, err := m.look(ctx, name)
 	if err != nil {
 		return err
@@ -283,7 +283,7 @@ func (m marks) dropAll(ctx context.Context, name string, others ...string) error
 		if err := m.bringOnline(ctx, append([]string{name}, others...)); err != nil {
 			return err
 		}
-		if s.mark.Custom {
+		if s.marker.Custom {
 			if err := m.dropCopy(ctx, name); err != nil {
 				return err
 			}
@@ -306,7 +306,7 @@ func (m marks) dropAll(ctx context.Context, name string, others ...string) error
 }
 
 // unmade removes the sum of the definitions, before the objects are dropped one by one.
-func (m marks) unmade(ctx context.Context, name string) error {
+func (m markers) unmade(ctx context.Context, name string) error {
 	made, err := m.madeSum(ctx, name)
 	if err != nil || made == "" {
 		return err
@@ -316,7 +316,7 @@ func (m marks) unmade(ctx context.Context, name string) error {
 
 // bringOnline brings tablespaces online that a killed run has left offline. A table that is dropped while offline
 // leaves its space as a temporary segment.
-func (m marks) bringOnline(ctx context.Context, names []string) error {
+func (m markers) bringOnline(ctx context.Context, names []string) error {
 	for _, name := range names {
 		there, err := rows(ctx, m, 3, "tablespace", nil, name)
 		if err != nil {
@@ -333,11 +333,11 @@ func (m marks) bringOnline(ctx context.Context, names []string) error {
 }
 
 // homes returns Filewise's other tablespaces in which segments of a build lie.
-func (m marks) homes(ctx context.Context, name string) ([]string, error) {
+func (m markers) homes(ctx context.Context, name string) ([]string, error) {
 	found, err := rows(ctx, m, 1, "homes", nil, name+"%", name+"%")
 	var all []string
 	for _, r := range found {
-		if home := text(r[0]); home != name && mark.IsName(home) {
+		if home := text(r[0]); home != name && marker.IsName(home) {
 			all = append(all, home)
 		}
 	}
@@ -346,7 +346,7 @@ func (m marks) homes(ctx context.Context, name string) ([]string, error) {
 
 // indexed returns the build whose indexes lie in a tablespace with another name, or "" if there is none. An index that
 // serves a key can be dropped only with its table (ORA-02429).
-func (m marks) indexed(ctx context.Context, name string) (string, error) {
+func (m markers) indexed(ctx context.Context, name string) (string, error) {
 	found, err := rows(ctx, m, 1, "indexed", nil, name)
 	for _, r := range found {
 		if table := text(r[0]); hasName(table) && table[:dialect.MaxIdent-3] != name {
@@ -358,7 +358,7 @@ func (m marks) indexed(ctx context.Context, name string) (string, error) {
 
 // dropContents drops the programs and tables of a build, except the marker table. It drops the last created first, so
 // that the plan shows the order of the drop.
-func (m marks) dropContents(ctx context.Context, name string) error {
+func (m markers) dropContents(ctx context.Context, name string) error {
 	programs, err := rows(ctx, m, 2, "programs", nil, name+"%")
 	if err != nil {
 		return err

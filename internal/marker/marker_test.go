@@ -1,4 +1,4 @@
-package mark
+package marker
 
 import (
 	"strings"
@@ -29,7 +29,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestMark(t *testing.T) {
+func TestMarker(t *testing.T) {
 	name := NewName()
 	m, err := New(name, time.Now())
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"filewise/engine/internal/external"
 )
 
-// What is dropped is Filewise's, its mark was read right before, and it was offline.
+// What is dropped is Filewise's, its marker was read right before, and it was offline.
 func TestDropBuild(t *testing.T) {
 	f := newFake()
 	data, index := newName(), newName()
@@ -20,7 +20,7 @@ func TestDropBuild(t *testing.T) {
 	f.add(t, index, true, index, data+"K00")
 	f.add(t, "USERS", false, "BOB.ACCOUNTS")
 	f.programs[data+"Q00"], f.programs[data+"PKG"], f.programs["BOBS"] = "PROCEDURE", "PACKAGE", "PROCEDURE"
-	if err := f.marks().dropBuild(context.Background(), data); err != nil {
+	if err := f.markers().dropBuild(context.Background(), data); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.tablespaces) != 1 || f.tablespaces["USERS"] == nil || len(f.programs) != 1 {
@@ -46,22 +46,22 @@ func TestChangedDefinition(t *testing.T) {
 	f.add(t, data, true, data, data+"T00", data+"T01")
 	made := [][]any{{data + "T00", "column 1 ID NUMBER"}, {data + "V01", "column 1 CONTENT CHAR"}}
 	f.definitions = made[:1]
-	sum, err := f.marks().sum(t.Context(), data)
+	sum, err := f.markers().sum(t.Context(), data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.made[data] = sum
 	f.definitions = append(made[:1:1], []any{data + "T00", "index MINE NONUNIQUE 1 ID ASC"})
-	if err := f.marks().dropBuild(t.Context(), data); filewise.CodeOf(err) != filewise.CodePreflight || len(f.log) > 0 {
+	if err := f.markers().dropBuild(t.Context(), data); filewise.CodeOf(err) != filewise.CodePreflight || len(f.log) > 0 {
 		t.Fatalf("with an index of somebody's: %v, after %v", err, f.log)
 	}
 	f.definitions = made // with a table that comes and goes
 	f.fails["offline"] = oracleError(1013)
-	if err := f.marks().dropBuild(t.Context(), data); err == nil || len(f.log) < 2 || !strings.HasPrefix(f.log[0], "made ") {
+	if err := f.markers().dropBuild(t.Context(), data); err == nil || len(f.log) < 2 || !strings.HasPrefix(f.log[0], "made ") {
 		t.Fatalf("interrupted: %v, after %v", err, f.log)
 	}
 	f.definitions, f.fails = nil, map[string]error{}
-	if err := f.marks().dropBuild(t.Context(), data); err != nil || len(f.tablespaces) > 0 || len(f.unchecked) > 0 {
+	if err := f.markers().dropBuild(t.Context(), data); err != nil || len(f.tablespaces) > 0 || len(f.unchecked) > 0 {
 		t.Errorf("gone on: %v, left %v, %v", err, f.tablespaces, f.unchecked)
 	}
 }
@@ -75,7 +75,7 @@ func TestDropReferenced(t *testing.T) {
 		f.add(t, data, true, data, data+"T00", data+"T01", data+"T02")
 		f.add(t, index, true, index, data+"K00")
 		f.parents[data+"T01"], f.parents[data+"T02"], f.parents[data+"T00"] = data+"T00", data+"T01", data+"T02"
-		if err := f.marks().dropBuild(t.Context(), []string{data, index}[first]); err != nil || len(f.tablespaces) > 0 {
+		if err := f.markers().dropBuild(t.Context(), []string{data, index}[first]); err != nil || len(f.tablespaces) > 0 {
 			t.Errorf("%v, left %v", err, f.tablespaces)
 		}
 		if len(f.unchecked) > 0 {
@@ -96,7 +96,7 @@ func TestDropRefuses(t *testing.T) {
 		"a table that was dropped":           func(f *fakeServer) { f.add(t, name, true, name, "BIN$X") },
 		"another account's build":            func(f *fakeServer) { f.add(t, name, false, "BOB."+name) },
 		"a damaged mark":                     func(f *fakeServer) { f.add(t, name, true, name); f.comments[name] += "x" },
-		"a mark of another":                  func(f *fakeServer) { f.add(t, name, true, name); f.comments[name] = deadMark(t, newName()) },
+		"a mark of another":                  func(f *fakeServer) { f.add(t, name, true, name); f.comments[name] = deadMarker(t, newName()) },
 		"another comment":                    func(f *fakeServer) { f.add(t, name, true, name); f.comments[name] = "keep" },
 		"no mark, and a row in the marker":   func(f *fakeServer) { f.add(t, name, false, name).rows = 1 },
 		"no mark, and a table of a workload": func(f *fakeServer) { f.add(t, name, false, name, name+"T00") },
@@ -107,7 +107,7 @@ func TestDropRefuses(t *testing.T) {
 	} {
 		f := newFake()
 		make(f)
-		err := f.marks().dropBuild(context.Background(), name)
+		err := f.markers().dropBuild(context.Background(), name)
 		if err == nil || len(f.log) > 0 {
 			t.Errorf("%s: error %v, executed %v", what, err, f.log)
 		} else if f.answers["tables-without-segment"] != nil && !strings.Contains(err.Error(), "BOB.EMPTY") {
@@ -116,10 +116,10 @@ func TestDropRefuses(t *testing.T) {
 	}
 	f := newFake()
 	f.add(t, "USERS", true, "USERS")
-	if err := f.marks().dropBuild(context.Background(), "USERS"); err == nil || len(f.log) > 0 {
+	if err := f.markers().dropBuild(context.Background(), "USERS"); err == nil || len(f.log) > 0 {
 		t.Errorf("tablespace USERS with a comment: error %v, executed %v", err, f.log)
 	}
-	if err := f.marks().alterBy(context.Background(), "USERS", "offline", nil); err == nil || len(f.log) > 0 {
+	if err := f.markers().alterBy(context.Background(), "USERS", "offline", nil); err == nil || len(f.log) > 0 {
 		t.Errorf("altering USERS: error %v, executed %v", err, f.log)
 	}
 }
@@ -128,7 +128,7 @@ func TestDropRefuses(t *testing.T) {
 func TestDropWithRemains(t *testing.T) {
 	f, name := newFake(), newName()
 	f.temporary(f.add(t, name, true, name), f.account, "7.128")
-	if err := f.marks().dropBuild(context.Background(), name); err != nil || len(f.tablespaces) > 0 {
+	if err := f.markers().dropBuild(context.Background(), name); err != nil || len(f.tablespaces) > 0 {
 		t.Errorf("%v, left %v", err, f.tablespaces)
 	}
 }
@@ -149,7 +149,7 @@ func TestDropSeesLatecomers(t *testing.T) {
 				change(f, name)
 			}
 		}
-		err := f.marks().dropTablespace(context.Background(), name)
+		err := f.markers().dropTablespace(context.Background(), name)
 		if err == nil || f.tablespaces[name] == nil || f.tablespaces[name].offline {
 			t.Errorf("%s: error %v, tablespace %+v", what, err, f.tablespaces[name])
 		}
@@ -167,12 +167,12 @@ func TestUnmarked(t *testing.T) {
 	} {
 		f, name := newFake(), newName()
 		make(f, name)
-		found, err := leftovers(context.Background(), f.marks())
+		found, err := leftovers(context.Background(), f.markers())
 		if err != nil || len(found) != 1 || found[0].Kept != "" || found[0].Unmarked != (what[0] != 'm') {
 			t.Errorf("%s: %+v, %v", what, found, err)
 			continue
 		}
-		if err := external.Remove(context.Background(), f.marks(), found[0]); err != nil || len(f.tablespaces) > 0 {
+		if err := external.Remove(context.Background(), f.markers(), found[0]); err != nil || len(f.tablespaces) > 0 {
 			t.Errorf("%s: %v, left %v", what, err, f.tablespaces)
 		}
 	}
@@ -183,7 +183,7 @@ func TestLeftovers(t *testing.T) {
 	dead, living, used, others, index := newName(), newName(), newName(), newName(), newName()
 	f.add(t, dead, true, dead)
 	f.add(t, living, true, living)
-	f.comments[living] = livingMark(t, living)
+	f.comments[living] = livingMarker(t, living)
 	f.add(t, used, true, used)
 	f.add(t, index, true, index)
 	f.add(t, others, true, others, "BOB.T")
@@ -192,7 +192,7 @@ func TestLeftovers(t *testing.T) {
 	gone := newName() + "Q00"
 	f.programs[gone], f.programs["FILEWISE_REPORT"] = "PROCEDURE", "PROCEDURE"
 	f.sessions = [][]any{{int64(5), int64(1), used, "build with " + index, "20260101000000"}}
-	found, err := leftovers(context.Background(), f.marks())
+	found, err := leftovers(context.Background(), f.markers())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,18 +208,18 @@ func TestLeftovers(t *testing.T) {
 		if !strings.Contains(kept[name], why) {
 			t.Errorf("%s is kept for %q, want %q", name, kept[name], why)
 		}
-		err := external.Remove(context.Background(), f.marks(), filewise.Leftover{Kind: kindTablespace, Name: name})
+		err := external.Remove(context.Background(), f.markers(), filewise.Leftover{Kind: kindTablespace, Name: name})
 		if err == nil || len(f.log) > 0 {
 			t.Errorf("%s is removed: %v, %v", name, err, f.log)
 		}
 	}
 	for _, name := range []string{"USERS", "FILEWISE_NOTES", "FILEWISE_ABCDEFGHIJKLMNOPQR", ""} {
-		if err := external.Remove(context.Background(), f.marks(), filewise.Leftover{Kind: kindTablespace, Name: name}); err == nil ||
+		if err := external.Remove(context.Background(), f.markers(), filewise.Leftover{Kind: kindTablespace, Name: name}); err == nil ||
 			len(f.log) > 0 {
 			t.Errorf("%q is removed: %v, %v", name, err, f.log)
 		}
 	}
-	if err := external.Remove(context.Background(), f.marks(), filewise.Leftover{Kind: kindTablespace, Name: dead}); err != nil ||
+	if err := external.Remove(context.Background(), f.markers(), filewise.Leftover{Kind: kindTablespace, Name: dead}); err != nil ||
 		f.tablespaces[dead] != nil {
 		t.Errorf("a dead run's stays: %v", err)
 	}
@@ -248,7 +248,7 @@ func TestKilledAnywhere(t *testing.T) {
 			f.add(t, "USERS", false, "BOB.ACCOUNTS")
 			k := &mortal{fakeServer: f, left: killed, half: half, err: errKilled}
 			b := &build{server: &server{control: k, about: about{account: f.account}}, design: d,
-				conn: held{client: k, close: func() error { return nil }}, marks: marks{k, f.account}}
+				conn: held{client: k, close: func() error { return nil }}, markers: markers{k, f.account}}
 			err = b.create(ctx)
 			if err == nil && l.AddedLater != "" {
 				err = b.Extend(ctx)
@@ -275,12 +275,12 @@ func TestKilledAnywhere(t *testing.T) {
 				f.died(t, name)
 			}
 			for round := 0; len(f.tablespaces) > 1 && round < 2; round++ { // an index tablespace may go with its build
-				found, err := leftovers(ctx, f.marks())
+				found, err := leftovers(ctx, f.markers())
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, left := range found {
-					if err := external.Remove(ctx, f.marks(), left); err != nil && filewise.CodeOf(err) != filewise.CodeNotFound {
+					if err := external.Remove(ctx, f.markers(), left); err != nil && filewise.CodeOf(err) != filewise.CodeNotFound {
 						t.Errorf("indexes %s, killed at statement %d: %v", indexes, killed, err)
 					}
 				}

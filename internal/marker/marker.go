@@ -1,6 +1,6 @@
-// Package mark recognizes what Filewise has made on an external server: by a name that only Filewise gives, and by a
-// mark inside the named object. Both hold a checksum, so that nothing of a user's can be mistaken for them.
-package mark
+// Package marker recognizes what Filewise has made on an external server: by a name that only Filewise gives, and by a
+// marker inside the named object. Both hold a checksum, so that nothing of a user's can be mistaken for them.
+package marker
 
 import (
 	"crypto/rand"
@@ -85,8 +85,8 @@ func Columns(definitions string) []string {
 	return all
 }
 
-// Mark records who made a database, and when.
-type Mark struct {
+// Marker records who made a database, and when.
+type Marker struct {
 	Name    string           `json:"name"` // of the marked object
 	Host    string           `json:"host"`
 	Process process.Identity `json:"process"`
@@ -96,25 +96,25 @@ type Mark struct {
 	Sum    string `json:"sum"`
 }
 
-// warning begins every mark, for anyone who finds the mark.
+// warning begins every marker, for anyone who finds the marker.
 const warning = "Made by Filewise, which drops it: keep nothing here. "
 
-// New returns the mark for an object with this name that this process is about to create.
-func New(name string, created time.Time) (Mark, error) {
+// New returns the marker for an object with this name that this process is about to create.
+func New(name string, created time.Time) (Marker, error) {
 	self, err := process.Self()
 	if err != nil {
-		return Mark{}, fmt.Errorf("mark of %s: %w", name, err)
+		return Marker{}, fmt.Errorf("mark of %s: %w", name, err)
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return Mark{}, fmt.Errorf("mark of %s: %w", name, err)
+		return Marker{}, fmt.Errorf("mark of %s: %w", name, err)
 	}
-	m := Mark{Name: name, Host: host, Process: self, Created: created.UTC().Truncate(time.Second)}
+	m := Marker{Name: name, Host: host, Process: self, Created: created.UTC().Truncate(time.Second)}
 	m.Sum = m.sum()
 	return m, nil
 }
 
-// NewText returns the text of a mark for an object that this process creates now. custom is set for custom SQL.
+// NewText returns the text of a marker for an object that this process creates now. custom is set for custom SQL.
 func NewText(name string, custom bool) (string, error) {
 	m, err := New(name, time.Now())
 	if custom {
@@ -123,55 +123,55 @@ func NewText(name string, custom bool) (string, error) {
 	return m.Text(), err
 }
 
-// ForCustom returns the mark with Custom set.
-func (m Mark) ForCustom() Mark {
+// ForCustom returns the marker with Custom set.
+func (m Marker) ForCustom() Marker {
 	m.Custom = true
 	m.Sum = m.sum()
 	return m
 }
 
-func (m Mark) sum() string {
+func (m Marker) sum() string {
 	m.Sum = ""
 	b, _ := json.Marshal(m) // of strings and numbers: never fails
 	return sum(string(b))
 }
 
-// Text returns the mark as it is stored on the server.
-func (m Mark) Text() string {
+// Text returns the marker as it is stored on the server.
+func (m Marker) Text() string {
 	b, _ := json.Marshal(m) // see sum
 	return warning + string(b)
 }
 
-// Parse parses the mark of the object with this name. A text that is no mark, is damaged, or belongs to another object
+// Parse parses the marker of the object with this name. A text that is no marker, is damaged, or belongs to another object
 // is an error: the object is not Filewise's.
-func Parse(name, text string) (Mark, error) {
+func Parse(name, text string) (Marker, error) {
 	rest, ok := strings.CutPrefix(text, warning)
 	if !ok {
-		return Mark{}, fmt.Errorf("%s does not carry Filewise's mark", name)
+		return Marker{}, fmt.Errorf("%s does not carry Filewise's mark", name)
 	}
-	var m Mark
+	var m Marker
 	if err := json.Unmarshal([]byte(rest), &m); err != nil {
-		return Mark{}, fmt.Errorf("the mark of %s is damaged: %w", name, err)
+		return Marker{}, fmt.Errorf("the mark of %s is damaged: %w", name, err)
 	}
 	switch {
 	case m.sum() != m.Sum:
-		return Mark{}, fmt.Errorf("the mark of %s is damaged", name)
+		return Marker{}, fmt.Errorf("the mark of %s is damaged", name)
 	case !strings.EqualFold(m.Name, name) || !IsName(name):
-		return Mark{}, fmt.Errorf("%s carries the mark of %s", name, m.Name)
+		return Marker{}, fmt.Errorf("%s carries the mark of %s", name, m.Name)
 	}
 	return m, nil
 }
 
 // Owner describes the process that made the object.
-func (m Mark) Owner() string { return fmt.Sprintf("process %d on %s", m.Process.PID, m.Host) }
+func (m Marker) Owner() string { return fmt.Sprintf("process %d on %s", m.Process.PID, m.Host) }
 
 // Life reports whether the process that made the object still runs. It is process.Unknown for a process of another
 // host, which only the server's sessions show.
-func (m Mark) Life() process.Status { return m.Process.Status() }
+func (m Marker) Life() process.Status { return m.Process.Status() }
 
 // DiedHere reports whether the process that made the object ran on this host, in this boot, and has ended. The server
 // may still hold its sessions, if their connection was cut silently.
-func (m Mark) DiedHere() bool {
+func (m Marker) DiedHere() bool {
 	self, err := process.Self()
 	return err == nil && m.Process.Boot == self.Boot && self.Boot != "" && m.Life() == process.Dead
 }
