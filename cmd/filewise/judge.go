@@ -259,9 +259,9 @@ func csvDesign(f *plan.JudgeOptions, in tablecsv.Input, maxBlocks int) (out arch
 	switch {
 	case maxBlocks == 0:
 		maxBlocks = max(cmp.Or(named.MaxBlocks, cfg.MaxBlocks), len(in.Table))
-	case maxBlocks < verdict.FirstLook || maxBlocks > tablecsv.MaxBlocks:
+	case maxBlocks < verdict.FirstAnalysis || maxBlocks > tablecsv.MaxBlocks:
 		return out, plan.BadValue("max-blocks", maxBlocks, fmt.Sprintf("give the number of blocks that was planned, from %d to %d",
-			verdict.FirstLook, tablecsv.MaxBlocks))
+			verdict.FirstAnalysis, tablecsv.MaxBlocks))
 	}
 	cfg.Rules, cfg.Margin, cfg.Confidence, cfg.Goal, cfg.MaxBlocks = p.JudgedBy(), p.MarginLog(), p.Confidence, p.Goal, maxBlocks
 	if named.Confidence > 0 && !f.Confidence.Given() { // already the share of one of several families

@@ -66,7 +66,7 @@ func examplePlan(t *testing.T, scenario string, name func(int) string, files []i
 	t.Helper()
 	p := experiment.Plan{Scenario: scenario, Seed: 1, Window: 50 * time.Millisecond, PilotWindow: 50 * time.Millisecond,
 		SliceLength: 5 * time.Millisecond,
-		Margin:      2, Confidence: 0.95, Goal: verdict.GoalRecommend, MaxBlocks: verdict.FirstLook, Attempts: 1,
+		Margin:      2, Confidence: 0.95, Goal: verdict.GoalRecommend, MaxBlocks: verdict.FirstAnalysis, Attempts: 1,
 		Target: filewise.Target{Engine: "sqlite", Mode: filewise.Embedded, Durability: filewise.DurabilityOff,
 			Volumes: []filewise.Volume{{Name: "here", Dir: t.TempDir()}}}}
 	for _, n := range files {

@@ -75,15 +75,15 @@ func (c carried) judge(t *testing.T, seed uint64) verdict.Result {
 func (c carried) shares(t *testing.T, experiments int) (alarms, withheld float64) {
 	for s := range experiments {
 		r := c.judge(t, uint64(s)+1)
-		look, _ := r.Last()
+		analysis, _ := r.Last()
 		alarm := false
-		for _, l := range r.Looks {
+		for _, l := range r.Analyses {
 			for _, e := range l.Estimates {
 				alarm = alarm || e.Known() && (e.Lo > 0 || e.Hi < 0)
 			}
 		}
 		switch {
-		case look.CarryOver:
+		case analysis.CarryOver:
 			withheld++
 		case alarm:
 			alarms++
@@ -127,7 +127,7 @@ func TestCarryOverIsNoEffect(t *testing.T) {
 // A session that leaves more to what runs next than chance does is seen by its turns.
 func TestCarryOverBetweenTurnsIsSeen(t *testing.T) {
 	r := carried{layouts: 3, rounds: 4, blocks: 10, sd: 0.005, leaves: 0.03}.judge(t, 1)
-	if look, _ := r.Last(); !look.CarryOver || look.Recommended >= 0 {
-		t.Errorf("%+v", look)
+	if analysis, _ := r.Last(); !analysis.CarryOver || analysis.Recommended >= 0 {
+		t.Errorf("%+v", analysis)
 	}
 }

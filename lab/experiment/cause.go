@@ -15,7 +15,7 @@ import (
 // cause explains a family's difference: the difference of the layout to use, or else of the layout that differs most.
 // If no layout differs for sure, it returns what limits all layouts. It returns nil if too little was measured.
 func (s standing) cause(family string, r verdict.Result) *cause.Cause {
-	look, ok := r.Last()
+	analysis, ok := r.Last()
 	if !ok {
 		return nil
 	}
@@ -28,8 +28,8 @@ func (s standing) cause(family string, r verdict.Result) *cause.Cause {
 			}
 		}
 	}
-	if arm := explained(r, look); arm >= 0 {
-		in.Layout, in.Effect = r.Arms[arm].Name, r.Shown(look, arm).Effect
+	if arm := explained(r, analysis); arm >= 0 {
+		in.Layout, in.Effect = r.Arms[arm].Name, r.Shown(analysis, arm).Effect
 	}
 	c, ok := cause.Explain(in)
 	if !ok {
@@ -51,14 +51,14 @@ func (h history) counted(blocks int) []filewise.Trial {
 
 // explained returns the index of the layout whose difference from the baseline is worth explaining: the recommended
 // one, or else the one that differs most. It returns −1 if no layout differs for sure.
-func explained(r verdict.Result, look verdict.Look) int {
+func explained(r verdict.Result, analysis verdict.Analysis) int {
 	best, most := -1, 0.0
 	for arm := range r.Arms {
-		e := r.Shown(look, arm)
+		e := r.Shown(analysis, arm)
 		if e.Mark == verdict.MarkBaseline || !e.Known() || e.Lo <= 0 && e.Hi >= 0 {
 			continue
 		}
-		if arm == look.Recommended {
+		if arm == analysis.Recommended {
 			return arm
 		}
 		if x := math.Abs(e.Effect); x > most {

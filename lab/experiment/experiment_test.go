@@ -78,11 +78,11 @@ func (w *world) recommended(t *testing.T, trials []filewise.Trial) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	look, ok := j.First().Result.Last()
-	if !ok || look.Recommended < 0 {
+	analysis, ok := j.First().Result.Last()
+	if !ok || analysis.Recommended < 0 {
 		return ""
 	}
-	return w.plan.Layouts[look.Recommended].Name
+	return w.plan.Layouts[analysis.Recommended].Name
 }
 
 // byFiles plants a throughput for each number of files.
@@ -298,7 +298,7 @@ func TestBudgetEndsTheRunAndIsNotExceededByMuch(t *testing.T) {
 	if j.Elapsed > w.plan.Budget*11/10 {
 		t.Errorf("%v of trials with a budget of %v", j.Elapsed, w.plan.Budget)
 	}
-	if j.Schedule.MaxBlocks >= w.plan.MaxBlocks || j.Schedule.MaxBlocks < verdict.FirstLook {
+	if j.Schedule.MaxBlocks >= w.plan.MaxBlocks || j.Schedule.MaxBlocks < verdict.FirstAnalysis {
 		t.Errorf("%d blocks fit into the budget?", j.Schedule.MaxBlocks)
 	}
 }
@@ -700,12 +700,12 @@ func TestLifecycleIsJudgedByFamily(t *testing.T) {
 		t.Fatalf("%d families, %+v; want checkpoint, shutdown, open and recovery, decided", len(j.Families), d)
 	}
 	for _, f := range j.Families {
-		look, ok := f.Result.Last()
+		analysis, ok := f.Result.Last()
 		if !ok {
-			t.Errorf("%s: no look", f.Name)
+			t.Errorf("%s: no analysis", f.Name)
 			continue
 		}
-		if worse := look.Estimates[1].Hi < 0; worse != (f.Name == experiment.FamilyOpen) {
+		if worse := analysis.Estimates[1].Hi < 0; worse != (f.Name == experiment.FamilyOpen) {
 			t.Errorf("%s: 16 files are worse: %v; planted: open only (%v)", f.Name, worse, f.Sentences)
 		}
 	}
@@ -734,8 +734,8 @@ func TestLifecycleOfDatabases(t *testing.T) {
 		t.Fatalf("%d families, %+v, %v; want shutdown, open and checkpoint, decided", len(j.Families), d, err)
 	}
 	for _, f := range j.Families {
-		look, ok := f.Result.Last()
-		if f.Name == experiment.FamilyRecovery || !ok || (look.Estimates[1].Hi < 0) != (f.Name == experiment.FamilyShutdown) {
+		analysis, ok := f.Result.Last()
+		if f.Name == experiment.FamilyRecovery || !ok || (analysis.Estimates[1].Hi < 0) != (f.Name == experiment.FamilyShutdown) {
 			t.Errorf("%s: %v", f.Name, f.Sentences)
 		}
 	}
@@ -804,8 +804,8 @@ func TestRaceEndsAfterAThirdOfTheGrid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if look, ok := j.First().Result.Last(); !ok || look.Leader > 5 {
-		t.Errorf("the leader is %+v", look)
+	if analysis, ok := j.First().Result.Last(); !ok || analysis.Leader > 5 {
+		t.Errorf("the leader is %+v", analysis)
 	}
 	if next, again := w.plan.Next(trials); again != d {
 		t.Errorf("resumed, it goes on with %+v", next)

@@ -35,11 +35,11 @@ func TestExtendedRunGoesOn(t *testing.T) {
 	if a, b := before.Schedule, after.Schedule; a.Rounds != b.Rounds || a.Turn != b.Turn || b.MaxBlocks <= a.MaxBlocks {
 		t.Errorf("before %+v, after %+v", a, b)
 	}
-	for i, look := range before.First().Result.Looks[:before.First().Result.Blocks-3] { // all but the last: that may go on
-		same := after.First().Result.Looks[i]
-		for j, e := range look.Estimates {
+	for i, analysis := range before.First().Result.Analyses[:before.First().Result.Blocks-3] { // all but the last: that may go on
+		same := after.First().Result.Analyses[i]
+		for j, e := range analysis.Estimates {
 			if e.Known() && (e.Lo != same.Estimates[j].Lo || e.Hi != same.Estimates[j].Hi) {
-				t.Errorf("block %d, layout %d: %v … %v was %v … %v", look.Block, j, same.Estimates[j].Lo, same.Estimates[j].Hi, e.Lo, e.Hi)
+				t.Errorf("block %d, layout %d: %v … %v was %v … %v", analysis.Block, j, same.Estimates[j].Lo, same.Estimates[j].Hi, e.Lo, e.Hi)
 			}
 		}
 	}
@@ -63,17 +63,17 @@ func TestOfferedBudgetWorks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	look, _ := j.First().Result.Last()
+	analysis, _ := j.First().Result.Last()
 	_, offer, offered := strings.Cut(j.Sentences()[0], ": filewise resume RUN --budget ")
 	budget, err := time.ParseDuration(offer)
-	if !offered || err != nil || look.BlocksNeeded == 0 {
-		t.Fatalf("%q, %+v", j.Sentences()[0], look)
+	if !offered || err != nil || analysis.BlocksNeeded == 0 {
+		t.Fatalf("%q, %+v", j.Sentences()[0], analysis)
 	}
-	if longer, err := w.plan.Extend(budget, trials); err != nil || longer.MaxBlocks < look.BlocksNeeded {
-		t.Errorf("%s give %d blocks, want %d: %v", budget, longer.MaxBlocks, look.BlocksNeeded, err)
+	if longer, err := w.plan.Extend(budget, trials); err != nil || longer.MaxBlocks < analysis.BlocksNeeded {
+		t.Errorf("%s give %d blocks, want %d: %v", budget, longer.MaxBlocks, analysis.BlocksNeeded, err)
 	}
-	if f := j.Forecast; f == nil || f.Blocks != look.BlocksNeeded && look.BlocksNeeded > look.Block+1 {
-		t.Errorf("the headline has %d blocks, the forecast %+v", look.BlocksNeeded, f)
+	if f := j.Forecast; f == nil || f.Blocks != analysis.BlocksNeeded && analysis.BlocksNeeded > analysis.Block+1 {
+		t.Errorf("the headline has %d blocks, the forecast %+v", analysis.BlocksNeeded, f)
 	}
 }
 

@@ -63,8 +63,8 @@ func (s standing) estimates(f int, name string) []string {
 	took, unit, _ := s.asked(nil).typicalTime(name)
 	out := []string{fmt.Sprintf("Not judged: %s takes %s, too short to tell layouts apart (at least %s). Estimates only.", name,
 		say.Seconds(took), say.Seconds(workload.LeastOf(unit)))}
-	if look, ok := s.results[f].Last(); ok {
-		for j, e := range look.Estimates {
+	if analysis, ok := s.results[f].Last(); ok {
+		for j, e := range analysis.Estimates {
 			if arm := s.results[f].Arms[j].Name; arm != s.plan.Baseline && !math.IsNaN(e.Effect) {
 				out = append(out, fmt.Sprintf("%s: about %s against %s (%s).", arm, say.Difference(e.Effect), s.plan.Baseline,
 					filewise.Counted(e.N, "trial")))
@@ -95,7 +95,7 @@ func JudgeFamilies(rules int, alpha float64, families int, judge func(f int, con
 
 // Holm judges the families of one experiment so that all claims together have the error alpha (Holm 1979). Each of m
 // families is first judged with α/m. When k of them are decided, the others are judged with α/(m−k), and so on. A
-// family's earlier looks also count at its new level, because the sequential test at that level is a test of its own
+// family's earlier analyses also count at its new level, because the sequential test at that level is a test of its own
 // (Maurer and Bretz 2013, for group sequential designs).
 func Holm(alpha float64, families int, judge func(f int, confidence float64) (verdict.Result, error)) ([]verdict.Result, error) {
 	results := make([]verdict.Result, families)
@@ -128,11 +128,11 @@ func Holm(alpha float64, families int, judge func(f int, confidence float64) (ve
 // claims reports whether a family's verdict is a claim: the baseline kept, a layout recommended, or every layout
 // resolved.
 func claims(r verdict.Result) bool {
-	look, ok := r.Last()
+	analysis, ok := r.Last()
 	if !ok {
 		return false
 	}
-	switch look.Stop {
+	switch analysis.Stop {
 	case verdict.ReasonKeepBaseline, verdict.ReasonRecommend, verdict.ReasonAllResolved:
 		return true
 	}

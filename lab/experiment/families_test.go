@@ -13,11 +13,11 @@ func planted(need []float64, levels map[int][]float64) func(int, float64) (verdi
 	return func(f int, confidence float64) (verdict.Result, error) {
 		level := 1 - confidence
 		levels[f] = append(levels[f], level)
-		look := verdict.Look{Stop: verdict.ReasonNone}
+		analysis := verdict.Analysis{Stop: verdict.ReasonNone}
 		if level >= need[f]-1e-12 {
-			look.Stop = verdict.ReasonRecommend
+			analysis.Stop = verdict.ReasonRecommend
 		}
-		return verdict.Result{Looks: []verdict.Look{look}}, nil
+		return verdict.Result{Analyses: []verdict.Analysis{analysis}}, nil
 	}
 }
 
@@ -113,11 +113,11 @@ func effectOf(family int) float64 {
 // holdAll reports whether intervals and bounds of all families hold the truth.
 func holdAll(results []verdict.Result) bool {
 	for f, r := range results {
-		look, ok := r.Last()
+		analysis, ok := r.Last()
 		if !ok {
 			return false
 		}
-		e, most, truth := look.Estimates[1], look.Estimates[0].WorstLoss, effectOf(f)
+		e, most, truth := analysis.Estimates[1], analysis.Estimates[0].WorstLoss, effectOf(f)
 		if !e.Known() || e.Lo > truth || e.Hi < truth || most < truth {
 			return false
 		}

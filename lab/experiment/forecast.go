@@ -204,8 +204,8 @@ func (s standing) hopeless() string {
 	if !p.Interleaved || p.Budget == 0 || s.schedule.TrialTime == 0 {
 		return ""
 	}
-	needed := s.elapsed + time.Duration(verdict.FirstLook*len(p.Layouts))*s.schedule.TrialTime +
-		s.furtherBuilds(min(p.Builds, verdict.FirstLook))
+	needed := s.elapsed + time.Duration(verdict.FirstAnalysis*len(p.Layouts))*s.schedule.TrialTime +
+		s.furtherBuilds(min(p.Builds, verdict.FirstAnalysis))
 	if float64(needed) < beyond*float64(p.mostBudget()) {
 		return ""
 	}

@@ -92,12 +92,12 @@ func TestForecastsHold(t *testing.T) {
 			noise, _ := first.Noise()
 			p.Confidence, p.Margin = cfg.Confidence, 2
 			f, ok := p.ForecastBy(noise, (from-1)*(layouts-1), "", experiment.Schedule{TrialTime: time.Second, MaxBlocks: blocks}, 0)
-			look, _ := last.Last()
-			if !ok || look.Block != blocks {
+			analysis, _ := last.Last()
+			if !ok || analysis.Block != blocks {
 				continue
 			}
 			half := 0.0
-			for _, e := range look.Estimates[1:] {
+			for _, e := range analysis.Estimates[1:] {
 				half += (e.Hi - e.Lo) / 2 / float64(layouts-1)
 			}
 			all++

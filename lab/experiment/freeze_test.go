@@ -53,8 +53,8 @@ func TestFreezesAreSeen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		look, _ := j.First().Result.Last()
-		e, lost := look.Estimates[1], math.Log(30.0/38)
+		analysis, _ := j.First().Result.Last()
+		e, lost := analysis.Estimates[1], math.Log(30.0/38)
 		stalls := j.Stalls()
 		if e.Lo <= lost && lost <= e.Hi || strings.Contains(stalls, "of 2 files (") {
 			seen++
@@ -98,8 +98,8 @@ func TestTwiceTheTurnChangesNoEffectMuch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			look, _ := j.First().Result.Last()
-			effects = append(effects, look.Estimates[1].Effect)
+			analysis, _ := j.First().Result.Last()
+			effects = append(effects, analysis.Estimates[1].Effect)
 			turn = j.Schedule.Turn
 		}
 		if once, twice := effects[0], effects[1]; math.Abs(twice/once-1) > 0.2 {

@@ -211,14 +211,14 @@ func (h history) live(results []verdict.Result, b int) []int {
 
 // openIn reports whether a family's verdict leaves a layout open in block b.
 func (p Plan) openIn(r verdict.Result, layout, b int) bool {
-	look, judged := r.Last()
+	analysis, judged := r.Last()
 	if !judged {
 		return true
 	}
-	if look.Stop != verdict.ReasonNone && look.Block < b && !p.narrows(r, look) {
+	if analysis.Stop != verdict.ReasonNone && analysis.Block < b && !p.narrows(r, analysis) {
 		return false
 	}
-	at := look.Estimates[layout].DroppedAt
+	at := analysis.Estimates[layout].DroppedAt
 	return at == 0 || at >= b
 }
 

@@ -171,8 +171,8 @@ func (p Plan) beyond(all []Latency, family string) map[string]Latency {
 // barred returns a sentence with the layouts that exceed the latency limit. It returns "" if a layout is recommended,
 // which guarded handles.
 func (s standing) barred(r verdict.Result, family string, all []Latency) string {
-	look, ok := r.Last()
-	if !ok || look.Recommended >= 0 || s.plan.P99Limit <= 0 {
+	analysis, ok := r.Last()
+	if !ok || analysis.Recommended >= 0 || s.plan.P99Limit <= 0 {
 		return ""
 	}
 	over := s.plan.beyond(all, family)
@@ -192,20 +192,20 @@ func (s standing) barred(r verdict.Result, family string, all []Latency) string 
 // returns a sentence on that, to come first. If the layouts within the limit, judged alone, allow it, another layout is
 // recommended instead.
 func (s standing) guarded(r verdict.Result, family string, all []Latency) (verdict.Result, []string) {
-	look, ok := r.Last()
-	if !ok || look.Recommended < 0 || s.plan.P99Limit <= 0 {
+	analysis, ok := r.Last()
+	if !ok || analysis.Recommended < 0 || s.plan.P99Limit <= 0 {
 		return r, nil
 	}
 	over := s.plan.beyond(all, family)
-	name := r.Arms[look.Recommended].Name
+	name := r.Arms[analysis.Recommended].Name
 	l, bad := over[name]
 	if !bad {
 		return r, nil
 	}
-	looks := slices.Clone(r.Looks)
-	last := &looks[len(looks)-1]
+	analyses := slices.Clone(r.Analyses)
+	last := &analyses[len(analyses)-1]
 	last.Recommended, last.Stop = -1, verdict.ReasonAllResolved
-	r.Looks = looks
+	r.Analyses = analyses
 	by := "throughput"
 	if _, figure := filewise.OfLatency(family); figure != "" {
 		by = figure

@@ -33,20 +33,20 @@ func TestExceeds(t *testing.T) {
 func TestWinner(t *testing.T) {
 	apart := []verdict.Estimate{{}, {Lo: 0.1}, {Lo: -0.1}}
 	for name, c := range map[string]struct {
-		look verdict.Look
-		want int
+		analysis verdict.Analysis
+		want     int
 	}{
-		"recommended":                {verdict.Look{Recommended: 2, Leader: 1, Estimates: apart}, 2},
-		"the baseline is to be kept": {verdict.Look{Recommended: 0, Leader: 0, Estimates: apart}, -1},
-		"undecided, in front":        {verdict.Look{Recommended: -1, Leader: 1, Estimates: apart}, 1},
-		"in front, and not proven":   {verdict.Look{Recommended: -1, Leader: 2, Estimates: apart}, -1},
-		"carried over":               {verdict.Look{Recommended: -1, Leader: 1, Estimates: apart, CarryOver: true}, -1},
+		"recommended":                {verdict.Analysis{Recommended: 2, Leader: 1, Estimates: apart}, 2},
+		"the baseline is to be kept": {verdict.Analysis{Recommended: 0, Leader: 0, Estimates: apart}, -1},
+		"undecided, in front":        {verdict.Analysis{Recommended: -1, Leader: 1, Estimates: apart}, 1},
+		"in front, and not proven":   {verdict.Analysis{Recommended: -1, Leader: 2, Estimates: apart}, -1},
+		"carried over":               {verdict.Analysis{Recommended: -1, Leader: 1, Estimates: apart, CarryOver: true}, -1},
 	} {
-		if got := winner(verdict.Result{Looks: []verdict.Look{c.look}}); got != c.want {
+		if got := winner(verdict.Result{Analyses: []verdict.Analysis{c.analysis}}); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
 	if got := winner(verdict.Result{}); got != -1 {
-		t.Errorf("without a look: %d", got)
+		t.Errorf("without an analysis: %d", got)
 	}
 }

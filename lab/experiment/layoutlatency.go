@@ -30,7 +30,7 @@ type LayoutLatency struct {
 }
 
 // LatencyChange is a difference of latency on the log scale. If Effect is above 0, operations take longer than on the
-// baseline. Lo and Hi are Student's t limits over the blocks, for one look, at the family's confidence for all layouts
+// baseline. Lo and Hi are Student's t limits over the blocks, for one analysis, at the family's confidence for all layouts
 // together. They are nil if not known.
 type LatencyChange struct {
 	Effect float64  `json:"effect"`
@@ -100,14 +100,14 @@ const lossFrom = 2
 // winner returns the index of the layout to use if it is not the baseline. If none is recommended yet, it returns the
 // leader if that is proven faster than the baseline. It returns −1 if there is none.
 func winner(r verdict.Result) int {
-	look, ok := r.Last()
+	analysis, ok := r.Last()
 	switch {
-	case !ok || look.Recommended == r.Config.Baseline:
+	case !ok || analysis.Recommended == r.Config.Baseline:
 		return -1
-	case look.Recommended >= 0:
-		return look.Recommended
-	case look.Leader >= 0 && !look.CarryOver && look.Estimates[look.Leader].Lo > 0:
-		return look.Leader
+	case analysis.Recommended >= 0:
+		return analysis.Recommended
+	case analysis.Leader >= 0 && !analysis.CarryOver && analysis.Estimates[analysis.Leader].Lo > 0:
+		return analysis.Leader
 	}
 	return -1
 }
@@ -165,10 +165,10 @@ func (j Judgement) Stalls() string {
 	var seen []string
 	none := ""
 	for _, f := range j.Families {
-		switch look, _ := f.Result.Last(); {
-		case len(look.Slow) == 0 && none == "":
+		switch analysis, _ := f.Result.Last(); {
+		case len(analysis.Slow) == 0 && none == "":
 			none = f.Result.Stalls()
-		case len(look.Slow) == 0:
+		case len(analysis.Slow) == 0:
 		case len(j.Families) > 1:
 			seen = append(seen, say.Joined(": ", say.Sentence(f.Name), f.Result.Stalls()))
 		default:

@@ -101,15 +101,15 @@ func addedUp(turns []filewise.Measure) []filewise.Delta {
 // interval is wider than the plan's bounds, and the last block would bring it within the bounds or make it narrower by
 // a quarter. Few blocks estimate their own spread badly. So with each block an interval shrinks faster than with the
 // square root of their number.
-func (p Plan) narrows(r verdict.Result, look verdict.Look) bool {
+func (p Plan) narrows(r verdict.Result, analysis verdict.Analysis) bool {
 	const worth = 0.75
 	bounds := marginLog(p.Bounds)
-	if look.Stop != verdict.ReasonFutile || bounds == 0 {
+	if analysis.Stop != verdict.ReasonFutile || bounds == 0 {
 		return false
 	}
 	others := len(p.Layouts) - 1
-	shrink := p.halfWidth(1, r.Config.MaxBlocks, others) / p.halfWidth(1, look.Block, others)
-	for j, e := range look.Estimates {
+	shrink := p.halfWidth(1, r.Config.MaxBlocks, others) / p.halfWidth(1, analysis.Block, others)
+	for j, e := range analysis.Estimates {
 		half := (e.Hi - e.Lo) / 2
 		if e.Alive && p.Layouts[j].Name != p.Baseline && !(half <= bounds) && (shrink <= worth || shrink*half <= bounds) {
 			return true

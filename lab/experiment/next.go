@@ -103,21 +103,21 @@ func (s standing) settled() Decision {
 
 // ended returns the end of one family's verdict. If the family is open, it returns the zero Decision.
 func (s standing) ended(r verdict.Result) Decision {
-	look, ok := r.Last()
+	analysis, ok := r.Last()
 	if !ok {
 		return Decision{}
 	}
-	switch look.Stop {
+	switch analysis.Stop {
 	case verdict.ReasonKeepBaseline, verdict.ReasonRecommend:
-		return Decision{Ending: Decided, Why: fmt.Sprintf("decided after %d blocks", look.Block)}
+		return Decision{Ending: Decided, Why: fmt.Sprintf("decided after %d blocks", analysis.Block)}
 	case verdict.ReasonAllResolved:
-		return Decision{Ending: Decided, Why: fmt.Sprintf("every layout is resolved after %d blocks", look.Block)}
+		return Decision{Ending: Decided, Why: fmt.Sprintf("every layout is resolved after %d blocks", analysis.Block)}
 	case verdict.ReasonFutile:
-		if s.plan.narrows(r, look) {
+		if s.plan.narrows(r, analysis) {
 			break
 		}
 		return Decision{Ending: Futile,
-			Why: fmt.Sprintf("stopped after %d of %d blocks: the rest could not have decided it", look.Block, s.schedule.MaxBlocks)}
+			Why: fmt.Sprintf("stopped after %d of %d blocks: the rest could not have decided it", analysis.Block, s.schedule.MaxBlocks)}
 	case verdict.ReasonMaxBlocks:
 		return Decision{Ending: Spent, Why: s.schedule.allBlocks()}
 	}
@@ -132,14 +132,14 @@ func (s Schedule) allBlocks() string {
 	return fmt.Sprintf("all %d planned blocks are measured", s.MaxBlocks)
 }
 
-// spent returns the end of the run if the budget allows no further block, or not the blocks that a first look needs.
+// spent returns the end of the run if the budget allows no further block, or not the blocks that a first analysis needs.
 func (s standing) spent(live int) Decision {
 	p, blocks := s.plan, s.lastBlock()
 	if most := p.MostTrials(); most > 0 && s.inBlocks()+live > most {
 		return Decision{Ending: Spent, Why: fmt.Sprintf("%d of the full grid's %d trials are measured, as many as a race takes", s.inBlocks(),
 			len(p.Layouts)*p.MaxBlocks)}
 	}
-	needed := max(1, verdict.FirstLook-blocks)
+	needed := max(1, verdict.FirstAnalysis-blocks)
 	next := time.Duration(needed*live) * s.schedule.TrialTime
 	limit := p.Budget
 	if blocks < s.firstClaim() && len(p.Extended) == 0 { // blocks took longer than the pilots promised
@@ -148,7 +148,7 @@ func (s standing) spent(live int) Decision {
 	if p.Budget == 0 || s.elapsed+next <= limit+limit/10 {
 		return Decision{}
 	}
-	if blocks >= verdict.FirstLook {
+	if blocks >= verdict.FirstAnalysis {
 		why := fmt.Sprintf("the %s budget ran out after %d blocks", say.Human(p.Budget), blocks)
 		if missing := s.firstClaim() - blocks; missing > 0 { // without intervals there is no verdict
 			why += fmt.Sprintf("; intervals take %d, about %s in all", blocks+missing,
@@ -184,7 +184,7 @@ func (p Plan) MostTrials() int {
 	if p.Goal != verdict.GoalBest || p.Target.Database == "" {
 		return 0
 	}
-	return max(len(p.Layouts)*p.MaxBlocks/3, 2*p.MaxBlocks, verdict.FirstLook*len(p.Layouts))
+	return max(len(p.Layouts)*p.MaxBlocks/3, 2*p.MaxBlocks, verdict.FirstAnalysis*len(p.Layouts))
 }
 
 // JudgedBy returns the version of the rules that judge the plan's trials.

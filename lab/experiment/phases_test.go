@@ -70,12 +70,12 @@ func TestPhasesAreJudgedByFamily(t *testing.T) {
 		t.Fatalf("%d families, %+v; want two queries, backup, restore and all together, decided", len(j.Families), d)
 	}
 	for _, f := range j.Families {
-		look, ok := f.Result.Last()
+		analysis, ok := f.Result.Last()
 		if !ok {
-			t.Fatalf("%s: no look", f.Name)
+			t.Fatalf("%s: no analysis", f.Name)
 		}
 		planted := f.Name == workload.FamilyBackup || f.Name == experiment.FamilyOverall
-		if better := look.Estimates[1].Lo > 0; better != planted {
+		if better := analysis.Estimates[1].Lo > 0; better != planted {
 			t.Errorf("%s: 4 files are better: %v; planted: the backup (%v)", f.Name, better, f.Sentences)
 		}
 	}

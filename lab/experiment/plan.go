@@ -279,7 +279,7 @@ func (p Plan) Trials() []filewise.Cell {
 func (p Plan) Duration() (least, most time.Duration) {
 	block := time.Duration(len(p.Layouts)) * p.Window
 	pilots := time.Duration(len(p.Layouts)) * p.PilotWindow
-	least, most = pilots+time.Duration(min(verdict.FirstLook, p.MaxBlocks))*block, p.mostBudget()
+	least, most = pilots+time.Duration(min(verdict.FirstAnalysis, p.MaxBlocks))*block, p.mostBudget()
 	if p.Window == 0 {
 		least = 0
 	}

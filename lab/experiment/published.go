@@ -97,7 +97,7 @@ func (p Plan) publishedTrials() []filewise.Cell {
 
 // publishedSchedule returns a schedule that expects every trial to take as long as those before, on average.
 func (h history) publishedSchedule() Schedule {
-	s := Schedule{MaxBlocks: max(h.plan.AsPublished.Repeats, verdict.FirstLook), Steady: true}
+	s := Schedule{MaxBlocks: max(h.plan.AsPublished.Repeats, verdict.FirstAnalysis), Steady: true}
 	if n := len(h.trials); n > 0 {
 		s.TrialTime = h.elapsed / time.Duration(n)
 	}
@@ -107,10 +107,10 @@ func (h history) publishedSchedule() Schedule {
 // tooFewRuns returns why a design cannot have a sound verdict, or "" if it can.
 func (p Plan) tooFewRuns() string {
 	a := p.AsPublished
-	if a == nil || a.Repeats >= verdict.FirstLook {
+	if a == nil || a.Repeats >= verdict.FirstAnalysis {
 		return ""
 	}
 	return fmt.Sprintf("No sound verdict is possible from this design: each layout is run %s, which does not tell a difference between "+
 		"layouts from one between runs; a verdict needs %d runs of each.",
-		a.Times(), verdict.FirstLook)
+		a.Times(), verdict.FirstAnalysis)
 }

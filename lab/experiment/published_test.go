@@ -43,7 +43,7 @@ func TestAsPublishedRunsOneLayoutAfterTheOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if look, ok := j.First().Result.Last(); !ok || look.Estimates[2].Lo <= 0 {
+	if analysis, ok := j.First().Result.Last(); !ok || analysis.Estimates[2].Lo <= 0 {
 		t.Errorf("4 files are 40 %% faster, and the sound verdict on the same trials does not say so: %v", j.Sentences())
 	}
 }

@@ -39,11 +39,11 @@ func TestRestSeesWhatTheWindowLeaves(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			look, ok := j.First().Result.Last()
+			analysis, ok := j.First().Result.Last()
 			if !ok {
 				t.Fatalf("interleaved %v, observe %q: no estimate", interleaved, observe)
 			}
-			e := look.Estimates[1]
+			e := analysis.Estimates[1]
 			if math.Abs(e.Effect-math.Log(want)) > 0.02 || (e.Lo > 0) != (want > 1) {
 				t.Errorf("interleaved %v, observe %q: effect %.3f (%.3f to %.3f); planted %.3f", interleaved, observe,
 					e.Effect, e.Lo, e.Hi, math.Log(want))

@@ -70,7 +70,7 @@ func (h history) schedule() Schedule {
 	if p.Budget > 0 {
 		left := budgetShare * float64(p.Budget-h.pilotTime()-h.furtherBuilds(p.Builds))
 		n := int(left / float64(time.Duration(pilots)*s.TrialTime))
-		s.MaxBlocks = min(p.MaxBlocks, max(n, verdict.FirstLook))
+		s.MaxBlocks = min(p.MaxBlocks, max(n, verdict.FirstAnalysis))
 		s.ByBudget = s.MaxBlocks < p.MaxBlocks
 	}
 	return s

@@ -86,8 +86,8 @@ func TestCalibration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if look, _ := j.First().Result.Last(); math.Abs(look.CalibrationSlope-1) > 0.1 {
-		t.Errorf("slope %v, planted 1", look.CalibrationSlope)
+	if analysis, _ := j.First().Result.Last(); math.Abs(analysis.CalibrationSlope-1) > 0.1 {
+		t.Errorf("slope %v, planted 1", analysis.CalibrationSlope)
 	}
 	w.runner.Calibrate = nil
 	trials, _ = w.run(t)

@@ -140,14 +140,14 @@ func (s standing) differsFrom(levels []int) int {
 	return from
 }
 
-// differs reports whether, at a family's last look, the interval of some layout excludes zero difference. The
+// differs reports whether, at a family's last analysis, the interval of some layout excludes zero difference. The
 // baseline's twin is ignored.
 func differs(r verdict.Result) bool {
-	look, ok := r.Last()
+	analysis, ok := r.Last()
 	if !ok {
 		return false
 	}
-	for i, e := range look.Estimates {
+	for i, e := range analysis.Estimates {
 		if i != r.Config.Baseline && r.Arms[i].Twin == "" && (e.Lo > 0 || e.Hi < 0) {
 			return true
 		}

@@ -136,10 +136,10 @@ func TestP99Limit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		look, _ := j.First().Result.Last()
+		analysis, _ := j.First().Result.Last()
 		got := ""
-		if look.Recommended >= 0 {
-			got = j.First().Result.Arms[look.Recommended].Name
+		if analysis.Recommended >= 0 {
+			got = j.First().Result.Arms[analysis.Recommended].Name
 		}
 		if got != want {
 			t.Errorf("limit %v: recommended %q, want %q: %q", limit, got, want, j.Sentences())
@@ -226,10 +226,10 @@ func TestP99LimitOfRate(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, f := range j.Families {
-			look, _ := f.Result.Last()
+			analysis, _ := f.Result.Last()
 			got := ""
-			if look.Recommended >= 0 {
-				got = f.Result.Arms[look.Recommended].Name
+			if analysis.Recommended >= 0 {
+				got = f.Result.Arms[analysis.Recommended].Name
 			}
 			why := []string{"mean latency", "p99 latency"}[i] + " "
 			if got != want || want != "4 files" && !strings.Contains(f.Sentences[0], why) {

@@ -55,13 +55,14 @@ func TestShortFamiliesHaveNoShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range j.Families {
-		look, ok := f.Result.Last()
+		analysis, ok := f.Result.Last()
 		if !ok {
-			t.Fatalf("%s: no look", f.Name)
+			t.Fatalf("%s: no analysis", f.Name)
 		}
 		short := f.Name == "query 2"
-		if a := f.Result.Answer(); f.Estimated != short || look.Estimates[1].Known() == short || (a.Decision == verdict.DecisionNone) != short {
-			t.Errorf("%s: estimated %v, %+v, %+v", f.Name, f.Estimated, a, look.Estimates[1])
+		if a := f.Result.Answer(); f.Estimated != short || analysis.Estimates[1].Known() == short ||
+			(a.Decision == verdict.DecisionNone) != short {
+			t.Errorf("%s: estimated %v, %+v, %+v", f.Name, f.Estimated, a, analysis.Estimates[1])
 		}
 		if c := f.Result.Config.Confidence; !short && (c < 0.9749 || c > 0.9751) {
 			t.Errorf("%s is judged at %v: two families divide 5 %%", f.Name, c)

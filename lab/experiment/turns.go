@@ -161,7 +161,7 @@ func (h history) takeTurns(s Schedule) Schedule {
 	s.TrialTime = c.session(s.Rounds)
 	if p.Budget > 0 {
 		n := int(left(p.Budget) / float64(s.TrialTime))
-		s.MaxBlocks = min(p.MaxBlocks, max(n, verdict.FirstLook))
+		s.MaxBlocks = min(p.MaxBlocks, max(n, verdict.FirstAnalysis))
 		s.ByBudget = s.MaxBlocks < p.MaxBlocks
 	}
 	return s

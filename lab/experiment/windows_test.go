@@ -82,7 +82,7 @@ func TestLevelsAreWindows(t *testing.T) {
 		}
 	}
 	for _, f := range j.Families {
-		if look, ok := f.Result.Last(); !ok || look.Estimates[1].Lo <= 0 {
+		if analysis, ok := f.Result.Last(); !ok || analysis.Estimates[1].Lo <= 0 {
 			t.Errorf("%s: 4 files are 20 %% better: %v", f.Name, f.Sentences)
 		}
 	}

@@ -24,7 +24,7 @@ var widestKeep = math.Log(1.05)
 type Answer struct {
 	Decision Decision
 	Arm      int // to use or to keep; −1 if there is no decision
-	// Bound is the most that any tested arm can gain over the baseline, log scale. It is a one-sided bound over all looks
+	// Bound is the most that any tested arm can gain over the baseline, log scale. It is a one-sided bound over all analyses
 	// that holds together with the intervals. It is NaN if not known.
 	Bound float64
 	// Margin is the value that Bound is compared with, log scale: the plan's margin, or 5 % if that is more and Bound is
@@ -40,22 +40,22 @@ func (a Answer) Decided() bool {
 	return a.Decision == DecisionUse || a.Decision == DecisionKeep || a.Decision == DecisionMore
 }
 
-// Answer returns the decision after the last look.
+// Answer returns the decision after the last analysis.
 func (r Result) Answer() Answer {
 	a := Answer{Decision: DecisionNone, Arm: -1, Bound: math.NaN(), Margin: r.Config.Margin}
-	look, ok := r.Last()
+	analysis, ok := r.Last()
 	_, _, failed := r.AAFailed()
-	if !ok || failed || look.CarryOver || look.Changed || look.Block < r.FirstClaim() {
+	if !ok || failed || analysis.CarryOver || analysis.Changed || analysis.Block < r.FirstClaim() {
 		return a
 	}
 	base := r.Config.Baseline
-	a.Bound = look.Estimates[base].WorstLoss
+	a.Bound = analysis.Estimates[base].WorstLoss
 	switch {
-	case look.Recommended >= 0 && look.Recommended != base:
-		a.Decision, a.Arm = DecisionUse, look.Recommended
-	case r.anyBetter(look):
-		a.Decision, a.Arm = DecisionMore, r.fewestBetter(look)
-		_, a.Gain = r.better(look)
+	case analysis.Recommended >= 0 && analysis.Recommended != base:
+		a.Decision, a.Arm = DecisionUse, analysis.Recommended
+	case r.anyBetter(analysis):
+		a.Decision, a.Arm = DecisionMore, r.fewestBetter(analysis)
+		_, a.Gain = r.better(analysis)
 	case !finite(a.Bound):
 	case a.Bound <= a.Margin:
 		a.Decision, a.Arm = DecisionKeep, base
@@ -69,13 +69,13 @@ func (r Result) Answer() Answer {
 
 // anyBetter reports whether an arm is proven faster than the baseline. It need not be the leader, whose trials may be
 // too noisy to prove anything.
-func (r Result) anyBetter(look Look) bool { return r.fewestBetter(look) >= 0 }
+func (r Result) anyBetter(analysis Analysis) bool { return r.fewestBetter(analysis) >= 0 }
 
 // fewestBetter returns the arm with the fewest files among the candidates for best that are proven faster. It returns
 // −1 if there is none.
-func (r Result) fewestBetter(look Look) int {
+func (r Result) fewestBetter(analysis Analysis) int {
 	best := -1
-	for j, e := range look.Estimates {
+	for j, e := range analysis.Estimates {
 		if j != r.Config.Baseline && e.Candidate && e.Lo > 0 && (best < 0 || r.Arms[j].Rank < r.Arms[best].Rank) {
 			best = j
 		}
@@ -93,7 +93,7 @@ type DecisionDoc struct {
 	MarginPercent float64  `json:"margin_percent"`
 }
 
-// Document returns the decision after the last look, in the form of JSON documents.
+// Document returns the decision after the last analysis, in the form of JSON documents.
 func (r Result) Document() DecisionDoc {
 	a := r.Answer()
 	out := DecisionDoc{Decision: a.Decision, MarginPercent: Percent(a.Margin)}

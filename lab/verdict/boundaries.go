@@ -21,9 +21,9 @@ const (
 	simulationSeed    = 1
 )
 
-// Boundaries holds the critical values of one design, one per look from block 3: how many standard errors an estimate
+// Boundaries holds the critical values of one design, one per analysis from block 3: how many standard errors an estimate
 // may be away from the truth. From rules 2 on they are normal scores; each contrast then has its own critical value of
-// the same probability. They hold simultaneously over arms and looks.
+// the same probability. They hold simultaneously over arms and analyses.
 type Boundaries struct {
 	TwoSided []float64 `json:"two_sided"` // c₂, against the baseline; infinite until the first claim
 	OneSided []float64 `json:"one_sided"` // c₁, against the best
@@ -32,17 +32,17 @@ type Boundaries struct {
 	OwnOneSided []float64 `json:"own_one_sided,omitempty"`
 }
 
-// at returns the critical values after block n. They are NaN before the first look and before the first claim.
+// at returns the critical values after block n. They are NaN before the first analysis and before the first claim.
 func (b Boundaries) at(n int) (two, one float64) { return at(n, b.TwoSided, b.OneSided) }
 
 // ownAt returns the critical values after block n for pairs judged by their own spread.
 func (b Boundaries) ownAt(n int) (two, one float64) { return at(n, b.OwnTwoSided, b.OwnOneSided) }
 
 func at(n int, twoSided, oneSided []float64) (two, one float64) {
-	if n < FirstLook || len(twoSided) == 0 {
+	if n < FirstAnalysis || len(twoSided) == 0 {
 		return math.NaN(), math.NaN()
 	}
-	i := min(n-FirstLook, len(twoSided)-1)
+	i := min(n-FirstAnalysis, len(twoSided)-1)
 	if two, one = twoSided[i], oneSided[i]; !finite(two) {
 		two = math.NaN()
 	}
@@ -61,10 +61,10 @@ func (b Boundaries) clone() Boundaries {
 func (b Boundaries) firstClaim() int {
 	for i, c := range b.TwoSided {
 		if finite(c) {
-			return FirstLook + i
+			return FirstAnalysis + i
 		}
 	}
-	return FirstLook
+	return FirstAnalysis
 }
 
 // claimsAt reports whether anything is claimed after n blocks. Few blocks claim nothing.
@@ -77,7 +77,7 @@ func (b Boundaries) claimsAt(n int) bool {
 // integrated, for any design of up to 1,000 blocks. By earlier rules, tables in the code hold them for 95 %, 2–12 arms
 // (rules 1: 2–8) and 3–30 blocks. By rules 2 the tables also hold 13–32 arms (settings of backups) and 20 blocks.
 // Otherwise they come from a simulation of 200,000 null experiments with a fixed seed, run once per process. It returns
-// an error wrapping ErrConfig for designs that allow no look or exceed these limits.
+// an error wrapping ErrConfig for designs that allow no analysis or exceed these limits.
 func BoundariesFor(rules, arms, maxBlocks int, confidence float64) (Boundaries, error) {
 	return Config{Rules: rules, MaxBlocks: maxBlocks, Confidence: confidence}.boundaries(arms)
 }
@@ -111,7 +111,7 @@ func (c Config) Design(arms int) (Design, error) {
 	d := Design{Arms: arms, MaxBlocks: c.MaxBlocks, Extended: c.Extended, Confidence: c.Confidence, First: b.firstClaim()}
 	for to, from := range map[*[]float64][]float64{&d.TwoSided: b.TwoSided, &d.OneSided: b.OneSided, &d.OwnTwoSided: b.OwnTwoSided,
 		&d.OwnOneSided: b.OwnOneSided} {
-		*to = from[min(d.First-FirstLook, len(from)):]
+		*to = from[min(d.First-FirstAnalysis, len(from)):]
 	}
 	return d, nil
 }
@@ -133,7 +133,7 @@ func (c Config) known(arms int) (Boundaries, bool) {
 		for to, from := range map[*[]float64][]float64{&b.TwoSided: d.TwoSided, &b.OneSided: d.OneSided, &b.OwnTwoSided: d.OwnTwoSided,
 			&b.OwnOneSided: d.OwnOneSided} {
 			if len(from) > 0 {
-				*to = append(slices.Repeat([]float64{math.Inf(1)}, d.First-FirstLook), from...)
+				*to = append(slices.Repeat([]float64{math.Inf(1)}, d.First-FirstAnalysis), from...)
 			}
 		}
 		return b, true
@@ -147,9 +147,9 @@ func (c Config) boundaries(arms int) (Boundaries, error) {
 	}
 	rules, maxBlocks, confidence, most := c.Rules, c.MaxBlocks, c.Confidence, MostBlocks(c.Rules)
 	switch {
-	case maxBlocks < FirstLook:
+	case maxBlocks < FirstAnalysis:
 		return Boundaries{}, fmt.Errorf("%w: at most %d blocks: the first look is possible after block %d",
-			ErrConfig, maxBlocks, FirstLook)
+			ErrConfig, maxBlocks, FirstAnalysis)
 	case arms < 2 || arms > maxBoundaryArms || maxBlocks > most:
 		return Boundaries{}, fmt.Errorf("%w: boundaries exist for 2–%d arms and up to %d blocks, not for %d and %d",
 			ErrConfig, maxBoundaryArms, most, arms, maxBlocks)

@@ -12,12 +12,12 @@ import (
 	"filewise/lab/verdict/internal/boundary"
 )
 
-// TestTablesAreComplete: every design that is to be in the code is there, with a boundary per look; by rules 1
+// TestTablesAreComplete: every design that is to be in the code is there, with a boundary per analysis; by rules 1
 // boundaries never rise.
 func TestTablesAreComplete(t *testing.T) {
 	for rules, arms := range map[int]int{1: 8, 2: 12} {
 		for k := 2; k <= arms; k++ {
-			for n := FirstLook; n <= 30; n++ {
+			for n := FirstAnalysis; n <= 30; n++ {
 				b, ok := printed(rules, k, n)
 				if !ok {
 					t.Fatalf("rules %d: no table for %d arms, %d blocks", rules, k, n)
@@ -51,7 +51,7 @@ func TestBoundariesOfBackups(t *testing.T) {
 		}
 		for i := range b.OneSided {
 			if b.OneSided[i] < 0.99*fewer.OneSided[i] || b.OneSided[i] > 1.05*fewer.OneSided[i] {
-				t.Errorf("%d arms, look %d: %v, with fewer arms %v", arms, i, b.OneSided[i], fewer.OneSided[i])
+				t.Errorf("%d arms, analysis %d: %v, with fewer arms %v", arms, i, b.OneSided[i], fewer.OneSided[i])
 			}
 		}
 		fewer = b
@@ -109,8 +109,8 @@ func TestExtended(t *testing.T) {
 	before := must(cfg.boundaries(3))
 	cfg.MaxBlocks, cfg.Extended = 40, []Extension{{After: 10, MaxBlocks: 10}}
 	after := must(cfg.boundaries(3))
-	for n := FirstLook; n <= 10; n++ {
-		a, b := before.TwoSided[n-FirstLook], after.TwoSided[n-FirstLook]
+	for n := FirstAnalysis; n <= 10; n++ {
+		a, b := before.TwoSided[n-FirstAnalysis], after.TwoSided[n-FirstAnalysis]
 		if math.Abs(a-b) > 1e-9 && finite(a) {
 			t.Errorf("block %d: %v, extended %v", n, a, b)
 		}

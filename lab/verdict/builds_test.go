@@ -56,8 +56,8 @@ func TestOneBuild(t *testing.T) {
 	if text := strings.Join(Sentences(r, WordsOptions{}), " "); !strings.Contains(text, "1 file, 2 files, 4 files: measured on") {
 		t.Error(text)
 	}
-	look, _ := r.Last()
-	if e := look.Estimates[1]; e.Builds != 1 || !math.IsNaN(e.BuildSD) {
+	analysis, _ := r.Last()
+	if e := analysis.Estimates[1]; e.Builds != 1 || !math.IsNaN(e.BuildSD) {
 		t.Errorf("%d builds, sd %v", e.Builds, e.BuildSD)
 	}
 }

@@ -9,9 +9,9 @@ import (
 func TestCalibration(t *testing.T) {
 	w := world{arms: 4, blocks: 12, noise: 0.01, drift: 0.05, slow: 0.05, probe: 0.003}
 	table := w.table(rand.New(rand.NewPCG(6, 6)))
-	last := func() Look {
-		look := newReplay(rules1(), armsOf(4), table, must(BoundariesFor(1, 4, 20, 0.95))).look(12)
-		return look
+	last := func() Analysis {
+		analysis := newReplay(rules1(), armsOf(4), table, must(BoundariesFor(1, 4, 20, 0.95))).analyse(12)
+		return analysis
 	}
 	with := last()
 	if math.Abs(with.CalibrationSlope-1) > 0.2 {
@@ -41,9 +41,9 @@ func TestUselessProbe(t *testing.T) {
 		}
 	}
 	r := must(Judge(DefaultConfig(), armsOf(3), table))
-	for _, look := range r.Looks {
-		if !math.IsNaN(look.CalibrationSlope) {
-			t.Errorf("slope %v", look.CalibrationSlope)
+	for _, analysis := range r.Analyses {
+		if !math.IsNaN(analysis.CalibrationSlope) {
+			t.Errorf("slope %v", analysis.CalibrationSlope)
 		}
 	}
 }

@@ -59,12 +59,12 @@ func Compare(before, after Sample, base string, confidence float64) ([]Change, e
 	}
 	var out []Change
 	for _, arm := range before.Arms {
-		if len(a.values[arm.Name]) >= FirstLook && len(b.values[arm.Name]) >= FirstLook {
+		if len(a.values[arm.Name]) >= FirstAnalysis && len(b.values[arm.Name]) >= FirstAnalysis {
 			out = append(out, Change{Arm: arm.Name, Before: len(a.values[arm.Name]), After: len(b.values[arm.Name])})
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%w: no layout has %d trials or more in both", ErrTable, FirstLook)
+		return nil, fmt.Errorf("%w: no layout has %d trials or more in both", ErrTable, FirstAnalysis)
 	}
 	tail := (1 - confidence) / 2 / float64(len(out))
 	relatives := (1 - confidence) / 2 / float64(max(len(out)-1, 1))

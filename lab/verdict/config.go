@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// FirstLook is the block after which the first look is taken, and the fewest blocks of a plan. With fewer, boundaries
-// are too wide to be useful. At that look, rules 2 can only drop layouts. Result.FirstClaim returns the first block
+// FirstAnalysis is the block after which the first analysis is taken, and the fewest blocks of a plan. With fewer, boundaries
+// are too wide to be useful. At that analysis, rules 2 can only drop layouts. Result.FirstClaim returns the first block
 // with intervals.
-const FirstLook = 3
+const FirstAnalysis = 3
 
 // NewestRules is the version of the rules that applies by default.
 const NewestRules = 3
@@ -42,7 +42,7 @@ type Config struct {
 	// all arms are about equally noisy. Rules 2 also recommend arms whose interval reaches below 0, within the margin.
 	Rules      int     `json:"rules"`
 	Margin     float64 `json:"margin"`     // δ on the log scale: smaller differences do not matter
-	Confidence float64 `json:"confidence"` // over all arms and looks together
+	Confidence float64 `json:"confidence"` // over all arms and analyses together
 	Gamma      float64 `json:"gamma"`      // share of the leader's proven gain that a recommendation may forgo
 	Kappa      float64 `json:"kappa"`      // futility: standard errors of luck that are allowed for
 	MaxBlocks  int     `json:"max_blocks"` // largest number of blocks
@@ -106,8 +106,8 @@ func (c Config) check(arms int) error {
 		return bad("gamma %v: must be in [0, 1)", c.Gamma)
 	case !(c.Kappa >= 0) || math.IsInf(c.Kappa, 0):
 		return bad("kappa %v: must not be negative", c.Kappa)
-	case c.MaxBlocks < FirstLook:
-		return bad("at most %d blocks: the first look is possible after block %d", c.MaxBlocks, FirstLook)
+	case c.MaxBlocks < FirstAnalysis:
+		return bad("at most %d blocks: the first look is possible after block %d", c.MaxBlocks, FirstAnalysis)
 	case len(c.Extended) > 0 && c.Rules < 3:
 		return bad("rules %d spend all of the error in the blocks that were planned first: an experiment cannot be extended", c.Rules)
 	case !c.ascends():

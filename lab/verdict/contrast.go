@@ -28,7 +28,7 @@ func (c contrast) reversed() contrast {
 
 func (c contrast) se() float64 { return math.Sqrt(c.variance) }
 
-// critical converts a critical value of a look into standard errors of this contrast. From rules 2 on the value is a
+// critical converts a critical value of an analysis into standard errors of this contrast. From rules 2 on the value is a
 // normal score. It becomes the quantile of Student's t with the contrast's degrees of freedom that has the same
 // probability.
 func (c contrast) critical(score float64) float64 {
@@ -48,7 +48,7 @@ func (c contrast) critical(score float64) float64 {
 }
 
 // quantiles caches quantiles of Student's t. Scores come from a table and degrees of freedom are whole numbers, so
-// there are few. Each takes longer to compute than the fit of a look.
+// there are few. Each takes longer to compute than the fit of an analysis.
 var quantiles sync.Map // {df, score} → t
 
 // maxScore bounds normal scores. Beyond it, 1 minus the probability is only rounding error.

@@ -16,33 +16,33 @@ func (s *scene) leader(all []Estimate) int {
 
 // tolerance returns the worst-case loss that a recommendation may have: the margin, or a share of the leader's proven gain if
 // that is more.
-func (s *scene) tolerance(look Look) float64 {
-	l := look.Leader
+func (s *scene) tolerance(analysis Analysis) float64 {
+	l := analysis.Leader
 	if l < 0 || l == s.cfg.Baseline {
 		return s.cfg.Margin
 	}
-	return s.cfg.left(look.Estimates[l].Lo)
+	return s.cfg.left(analysis.Estimates[l].Lo)
 }
 
 // proven returns the arm that can be recommended, or −1 if there is none yet. If nothing is better than the baseline by
 // more than the margin, it is the baseline. Otherwise the leader must be proven better, and nothing may be better than
 // the leader by more than the tolerance. Then it is the arm with the fewest files among those proven better and as good
 // as the leader.
-func (s *scene) proven(look Look) int {
-	all, base := look.Estimates, s.cfg.Baseline
-	if look.Leader < 0 || look.CarryOver || look.Changed || s.n < s.bounds.firstClaim() || !s.anyCompared(all) {
+func (s *scene) proven(analysis Analysis) int {
+	all, base := analysis.Estimates, s.cfg.Baseline
+	if analysis.Leader < 0 || analysis.CarryOver || analysis.Changed || s.n < s.bounds.firstClaim() || !s.anyCompared(all) {
 		return -1
 	}
 	if all[base].WorstLoss <= s.cfg.Margin {
 		return base
 	}
-	leader := all[look.Leader]
-	if look.Leader == base || !s.better(leader) || !(leader.WorstLoss <= look.Tolerance) {
+	leader := all[analysis.Leader]
+	if analysis.Leader == base || !s.better(leader) || !(leader.WorstLoss <= analysis.Tolerance) {
 		return -1
 	}
-	best := look.Leader
+	best := analysis.Leader
 	for j, e := range all {
-		asGood := leader.Effect-e.Effect <= s.cfg.Margin && e.WorstLoss <= look.Tolerance
+		asGood := leader.Effect-e.Effect <= s.cfg.Margin && e.WorstLoss <= analysis.Tolerance
 		if s.candidate[j] && j != base && s.better(e) && asGood && s.fewer(j, best) {
 			best = j
 		}
@@ -75,27 +75,27 @@ func (s *scene) anyCompared(all []Estimate) bool {
 	return false
 }
 
-// stop returns why measuring may stop after this look, or ReasonNone.
-func (s *scene) stop(look Look) Reason {
+// stop returns why measuring may stop after this analysis, or ReasonNone.
+func (s *scene) stop(analysis Analysis) Reason {
 	last := s.n >= s.cfg.MaxBlocks
 	switch {
-	case !last && look.Changed: // more blocks cannot undo a change
+	case !last && analysis.Changed: // more blocks cannot undo a change
 		return ReasonFutile
-	case !last && (look.CarryOver || fresh(look.Stalls, s.n)):
+	case !last && (analysis.CarryOver || fresh(analysis.Stalls, s.n)):
 		return ReasonNone // one more block
 	case s.cfg.Goal == GoalVerdicts:
-		if !look.CarryOver && s.allResolved(look.Estimates) {
+		if !analysis.CarryOver && s.allResolved(analysis.Estimates) {
 			return ReasonAllResolved
 		}
-	case look.Recommended == s.cfg.Baseline:
+	case analysis.Recommended == s.cfg.Baseline:
 		return ReasonKeepBaseline
-	case look.Recommended >= 0:
+	case analysis.Recommended >= 0:
 		return ReasonRecommend
 	}
 	switch {
 	case last:
 		return ReasonMaxBlocks
-	case s.n >= futilityFrom && s.futile(look):
+	case s.n >= futilityFrom && s.futile(analysis):
 		return ReasonFutile
 	}
 	return ReasonNone
@@ -150,12 +150,12 @@ func (s *scene) beaten(j int) bool {
 }
 
 // mark returns the verdict on arm j in a word or two.
-func (r *replay) mark(look Look, j int) Mark {
-	e := look.Estimates[j]
+func (r *replay) mark(analysis Analysis, j int) Mark {
+	e := analysis.Estimates[j]
 	switch {
 	case j == r.cfg.Baseline:
 		return MarkBaseline
-	case j == look.Recommended:
+	case j == analysis.Recommended:
 		return MarkBest
 	case !e.Known() && finite(e.Effect):
 		return MarkUndecided // before the first intervals

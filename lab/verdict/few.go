@@ -10,7 +10,7 @@ import (
 
 // Few judges fewer blocks than a verdict needs. For each arm it returns the mean of its log ratios to the baseline.
 // With two or more common blocks it adds limits by Student's t, with one degree of freedom fewer than ratios, at the
-// confidence for all arms together (Bonferroni). The limits hold for one look, after all blocks. If ratios agree to the
+// confidence for all arms together (Bonferroni). The limits hold for one analysis, after all blocks. If ratios agree to the
 // last digit, they say nothing about the spread, and the limits are NaN, as for a single ratio.
 //
 // Errors wrap ErrConfig or ErrTable.
@@ -52,8 +52,8 @@ func Unjudged(cfg Config, arms []Arm, t Table) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	r := Result{Config: cfg, Arms: append([]Arm{}, arms...), Looks: []Look{}, Blocks: len(t), Warnings: []Warning{}}
-	look := Look{Block: len(t), Dropped: []int{}, PooledVar: math.NaN(), CTwoSided: math.NaN(), COneSided: math.NaN(), Leader: -1,
+	r := Result{Config: cfg, Arms: append([]Arm{}, arms...), Analyses: []Analysis{}, Blocks: len(t), Warnings: []Warning{}}
+	analysis := Analysis{Block: len(t), Dropped: []int{}, PooledVar: math.NaN(), CTwoSided: math.NaN(), COneSided: math.NaN(), Leader: -1,
 		Recommended: -1, Tolerance: cfg.Margin, CalibrationSlope: math.NaN(), LargestDifference: math.NaN()}
 	for j, e := range few {
 		var ratios, levels []float64
@@ -65,7 +65,7 @@ func Unjudged(cfg Config, arms []Arm, t Table) (Result, error) {
 				ratios = append(ratios, math.Log(row[j].Throughput/row[cfg.Baseline].Throughput))
 			}
 		}
-		look.Trials += len(levels)
+		analysis.Trials += len(levels)
 		out := Estimate{N: len(levels), Effect: math.NaN(), SE: math.NaN(), Lo: math.NaN(), Hi: math.NaN(), RawEffect: e.Effect,
 			WorstLoss: math.NaN(), Typical: math.NaN(), Alive: true, Candidate: true, Mark: MarkUndecided, BuildSD: math.NaN()}
 		if len(ratios) > 0 {
@@ -77,10 +77,10 @@ func Unjudged(cfg Config, arms []Arm, t Table) (Result, error) {
 		if j == cfg.Baseline {
 			out.Mark, out.Lo, out.Hi = MarkBaseline, 0, 0
 		}
-		look.Estimates = append(look.Estimates, out)
+		analysis.Estimates = append(analysis.Estimates, out)
 	}
-	if r.Trials = look.Trials; len(t) > 0 {
-		r.Looks = append(r.Looks, look)
+	if r.Trials = analysis.Trials; len(t) > 0 {
+		r.Analyses = append(r.Analyses, analysis)
 	}
 	return r, nil
 }

@@ -53,8 +53,8 @@ func BenchmarkJudge(b *testing.B) {
 	table := worldTable(random, 20, make([]float64, 5), 0.03)
 	for b.Loop() {
 		r := must(Judge(DefaultConfig(), armsOf(5), table))
-		if len(r.Looks) != 18 {
-			b.Fatal(len(r.Looks))
+		if len(r.Analyses) != 18 {
+			b.Fatal(len(r.Analyses))
 		}
 	}
 }

@@ -2,15 +2,15 @@ package verdict
 
 import "math"
 
-// limits holds the tightest limits of an arm so far (rules 3). The limits of all looks hold together, so the tightest
+// limits holds the tightest limits of an arm so far (rules 3). The limits of all analyses hold together, so the tightest
 // of them hold too.
 type limits struct{ lo, hi, worstLoss float64 }
 
 var unlimited = limits{math.Inf(-1), math.Inf(1), math.Inf(1)}
 
-// hold replaces each running arm's limits by the tightest of all looks. It caps them by the most that can be gained
-// over the baseline, which holds together with them. If limits of an arm cross, the effect has changed between looks.
-// Hold then returns true, and the estimates keep this look's own limits.
+// hold replaces each running arm's limits by the tightest of all analyses. It caps them by the most that can be gained
+// over the baseline, which holds together with them. If limits of an arm cross, the effect has changed between analyses.
+// Hold then returns true, and the estimates keep this analysis's own limits.
 func (s *scene) hold(all []Estimate) (changed bool) {
 	bounded := s.allTested()
 	for j, e := range all {
@@ -65,7 +65,7 @@ func (s *scene) allTested() bool {
 	return true
 }
 
-// atLimits moves estimates outside the limits of earlier looks to those limits.
+// atLimits moves estimates outside the limits of earlier analyses to those limits.
 func atLimits(all []Estimate) {
 	for j, e := range all {
 		if e.Known() && finite(e.Effect) {

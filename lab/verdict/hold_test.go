@@ -51,7 +51,7 @@ func TestNothingUnprovenIsRecommended(t *testing.T) {
 	}
 }
 
-// The limits of every look hold together, and with the most that can be gained: they only
+// The limits of every analysis hold together, and with the most that can be gained: they only
 // tighten, the estimate lies within, and no upper limit exceeds the bound.
 func TestLimitsOnlyTighten(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
@@ -64,21 +64,21 @@ func TestLimitsOnlyTighten(t *testing.T) {
 		cfg.MaxBlocks, cfg.Goal = 12, GoalVerdicts
 		r := must(Judge(cfg, armsOf(4), table))
 		missed := false
-		for i, look := range r.Looks {
-			most := look.Estimates[0].WorstLoss
-			for j, e := range look.Estimates[1:] {
-				if !e.Known() || look.Changed {
+		for i, analysis := range r.Analyses {
+			most := analysis.Estimates[0].WorstLoss
+			for j, e := range analysis.Estimates[1:] {
+				if !e.Known() || analysis.Changed {
 					continue
 				}
 				missed = missed || truth[j+1] < e.Lo || truth[j+1] > e.Hi
 				if e.Effect < e.Lo || e.Effect > e.Hi || e.DroppedAt == 0 && e.Hi > most {
-					t.Fatalf("block %d: %+v beside a bound of %v", look.Block, e, most)
+					t.Fatalf("block %d: %+v beside a bound of %v", analysis.Block, e, most)
 				}
-				if before := r.Looks[max(i-1, 0)].Estimates[j+1]; i > 0 && before.Known() && (e.Lo < before.Lo || e.Hi > before.Hi) {
-					t.Fatalf("block %d: [%v, %v] after [%v, %v]", look.Block, e.Lo, e.Hi, before.Lo, before.Hi)
+				if before := r.Analyses[max(i-1, 0)].Estimates[j+1]; i > 0 && before.Known() && (e.Lo < before.Lo || e.Hi > before.Hi) {
+					t.Fatalf("block %d: [%v, %v] after [%v, %v]", analysis.Block, e.Lo, e.Hi, before.Lo, before.Hi)
 				}
 			}
-			missed = missed || !look.Changed && most < 0.02
+			missed = missed || !analysis.Changed && most < 0.02
 		}
 		if missed {
 			outside++
@@ -101,9 +101,9 @@ func TestChangedEffectHasNoVerdict(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.MaxBlocks, cfg.Goal, cfg.Margin = 40, GoalVerdicts, 1e-5 // which nothing resolves
 	r := must(Judge(cfg, armsOf(4), normal(random, 40, 0.005, always(0), always(0), always(0), later)))
-	look, _ := r.Last()
-	if a := r.Answer(); !look.Changed || a.Decision != DecisionNone {
-		t.Errorf("%+v after block %d", a, look.Block)
+	analysis, _ := r.Last()
+	if a := r.Answer(); !analysis.Changed || a.Decision != DecisionNone {
+		t.Errorf("%+v after block %d", a, analysis.Block)
 	}
 }
 

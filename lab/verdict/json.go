@@ -13,10 +13,10 @@ func (e Estimate) MarshalJSON() ([]byte, error) { return marshal(e) }
 func (e *Estimate) UnmarshalJSON(data []byte) error { return unmarshal(data, e) }
 
 // MarshalJSON writes numbers that are not finite as null.
-func (l Look) MarshalJSON() ([]byte, error) { return marshal(l) }
+func (l Analysis) MarshalJSON() ([]byte, error) { return marshal(l) }
 
 // UnmarshalJSON reads null and absent numbers as NaN.
-func (l *Look) UnmarshalJSON(data []byte) error { return unmarshal(data, l) }
+func (l *Analysis) UnmarshalJSON(data []byte) error { return unmarshal(data, l) }
 
 // nullable returns a struct type like the given one, except that its numbers are pointers and follow the other fields.
 func nullable(of reflect.Type) reflect.Type {

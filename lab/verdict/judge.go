@@ -8,7 +8,7 @@ const (
 	futilityFrom = 6
 )
 
-// Judge replays every look from block 3 to the last, or to the look that decides the experiment. It uses only the
+// Judge replays every analysis from block 3 to the last, or to the analysis that decides the experiment. It uses only the
 // trials that the sequential design would have run. It ignores trials of an arm after that was dropped, blocks after
 // the decision and blocks beyond cfg.MaxBlocks, with a warning. A stop for futility is not binding: if there are more
 // blocks, the replay goes on.
@@ -31,7 +31,7 @@ func Judge(cfg Config, arms []Arm, t Table) (Result, error) {
 	return newReplay(cfg, arms, t, bounds).run(), nil
 }
 
-// replay is the state that each look passes to the next.
+// replay is the state that each analysis passes to the next.
 type replay struct {
 	cfg       Config
 	arms      []Arm
@@ -84,19 +84,19 @@ func (r *replay) running() []bool {
 func (r *replay) run() Result {
 	result := Result{
 		Config: r.cfg, Arms: append([]Arm{}, r.arms...),
-		Looks: []Look{}, Blocks: len(r.table), Warnings: []Warning{},
+		Analyses: []Analysis{}, Blocks: len(r.table), Warnings: []Warning{},
 	}
 	blocks := min(len(r.table), r.cfg.MaxBlocks)
-	for n := FirstLook; n <= blocks; n++ {
-		look := r.look(n)
-		result.Looks = append(result.Looks, look)
-		if look.Stop != ReasonNone && look.Stop != ReasonFutile {
+	for n := FirstAnalysis; n <= blocks; n++ {
+		analysis := r.analyse(n)
+		result.Analyses = append(result.Analyses, analysis)
+		if analysis.Stop != ReasonNone && analysis.Stop != ReasonFutile {
 			break
 		}
 	}
 	g := r.grid(blocks)
-	if look, ok := result.Last(); ok {
-		g = r.grid(look.Block)
+	if analysis, ok := result.Last(); ok {
+		g = r.grid(analysis.Block)
 	}
 	result.Trials = g.cells()
 	result.Warnings = append(result.Warnings, r.warnings(result, g)...)
@@ -121,40 +121,40 @@ func (g grid) cells() int {
 	return n
 }
 
-// look judges the first n blocks, then drops arms for the next block.
-func (r *replay) look(n int) Look {
+// analyse judges the first n blocks, then drops arms for the next block.
+func (r *replay) analyse(n int) Analysis {
 	s := r.scene(n)
-	look := Look{Block: n, Trials: s.cells(), Dropped: []int{}, PooledVar: math.NaN()}
-	look.CalibrationSlope = s.probe.slope
-	look.CTwoSided, look.COneSided = r.bounds.at(n)
+	analysis := Analysis{Block: n, Trials: s.cells(), Dropped: []int{}, PooledVar: math.NaN()}
+	analysis.CalibrationSlope = s.probe.slope
+	analysis.CTwoSided, analysis.COneSided = r.bounds.at(n)
 	if s.fitted {
-		look.PooledVar = s.fit.pooled * s.probe.scale
+		analysis.PooledVar = s.fit.pooled * s.probe.scale
 	}
-	look.Estimates = s.estimates()
+	analysis.Estimates = s.estimates()
 	if r.cfg.Rules > 2 {
-		look.Changed, look.Slow = s.hold(look.Estimates), s.slow()
+		analysis.Changed, analysis.Slow = s.hold(analysis.Estimates), s.slow()
 	}
 	if r.cfg.Rules > 1 && s.fitted {
-		look.CarryOver, look.Stalls = r.bounds.claimsAt(n) && s.carriesOver(), s.stalls()
+		analysis.CarryOver, analysis.Stalls = r.bounds.claimsAt(n) && s.carriesOver(), s.stalls()
 	}
-	look.Leader = s.leader(look.Estimates)
-	look.Tolerance = s.tolerance(look)
-	look.Recommended = s.proven(look)
-	look.Stop = s.stop(look)
-	look.LargestDifference = s.largestDifference(look.Estimates)
-	if n >= forecastFrom && (look.Stop == ReasonNone || look.Stop == ReasonFutile || look.Stop == ReasonMaxBlocks) {
-		look.BlocksNeeded = s.forecast()
+	analysis.Leader = s.leader(analysis.Estimates)
+	analysis.Tolerance = s.tolerance(analysis)
+	analysis.Recommended = s.proven(analysis)
+	analysis.Stop = s.stop(analysis)
+	analysis.LargestDifference = s.largestDifference(analysis.Estimates)
+	if n >= forecastFrom && (analysis.Stop == ReasonNone || analysis.Stop == ReasonFutile || analysis.Stop == ReasonMaxBlocks) {
+		analysis.BlocksNeeded = s.forecast()
 	}
-	if look.Stop == ReasonNone || look.Stop == ReasonFutile {
-		look.Dropped = s.drop(look.Estimates)
+	if analysis.Stop == ReasonNone || analysis.Stop == ReasonFutile {
+		analysis.Dropped = s.drop(analysis.Estimates)
 	}
-	for j := range look.Estimates {
-		look.Estimates[j].DroppedAt = r.droppedAt[j]
-		look.Estimates[j].Candidate = r.candidate[j]
-		look.Estimates[j].Mark = r.mark(look, j)
+	for j := range analysis.Estimates {
+		analysis.Estimates[j].DroppedAt = r.droppedAt[j]
+		analysis.Estimates[j].Candidate = r.candidate[j]
+		analysis.Estimates[j].Mark = r.mark(analysis, j)
 	}
-	if r.cfg.Rules > 2 && !look.Changed {
-		atLimits(look.Estimates)
+	if r.cfg.Rules > 2 && !analysis.Changed {
+		atLimits(analysis.Estimates)
 	}
-	return look
+	return analysis
 }

@@ -22,7 +22,7 @@ const (
 	likeRounds  = 3    // rounds of finding the pool and judging all arms by it
 )
 
-// noise holds which arms of a look are equally noisy (the pool), and the fit of the pool.
+// noise holds which arms of an analysis are equally noisy (the pool), and the fit of the pool.
 type noise struct {
 	alike []bool
 	pool  twoWay // fit of the equally noisy arms alone; unused if there are none

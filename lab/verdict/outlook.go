@@ -4,20 +4,20 @@ import "math"
 
 // futile reports whether nothing could be proven at the last block, even if estimates were κ standard errors luckier.
 // It assumes that standard errors shrink with the square root of the number of blocks.
-func (s *scene) futile(look Look) bool {
+func (s *scene) futile(analysis Analysis) bool {
 	last := s.atLast()
 	if s.cfg.Goal == GoalVerdicts {
-		for j, e := range look.Estimates {
+		for j, e := range analysis.Estimates {
 			if s.arms[j].Twin == "" && s.tested(j) && !e.Resolved && (!e.Known() || last.resolvable(e, s.cfg, last.half(s, j, e))) {
 				return false
 			}
 		}
 		return true
 	}
-	if look.Leader < 0 || !(s.leastLoss(s.cfg.Baseline, last) > s.cfg.Margin) {
+	if analysis.Leader < 0 || !(s.leastLoss(s.cfg.Baseline, last) > s.cfg.Margin) {
 		return false
 	}
-	for j, e := range look.Estimates {
+	for j, e := range analysis.Estimates {
 		if j == s.cfg.Baseline || !s.candidate[j] || !s.tested(j) {
 			continue
 		}

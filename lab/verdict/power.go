@@ -45,8 +45,8 @@ const printedBlocks = 30
 // Noise returns the standard deviation of one trial within its block, on the log scale, by the robust fit of all
 // blocks. It returns false if there are too few trials to estimate it.
 func (r Result) Noise() (sd float64, ok bool) {
-	for i := len(r.Looks) - 1; i >= 0; i-- {
-		if v := r.Looks[i].PooledVar; finite(v) {
+	for i := len(r.Analyses) - 1; i >= 0; i-- {
+		if v := r.Analyses[i].PooledVar; finite(v) {
 			return math.Sqrt(v), true
 		}
 	}

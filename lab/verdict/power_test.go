@@ -28,8 +28,8 @@ func TestBlocksToSee(t *testing.T) {
 			for b := range table {
 				table[b][1].Throughput *= math.Exp(0.04)
 			}
-			for _, look := range must(Judge(cfg, armsOf(3), table)).Looks {
-				if look.Estimates[1].Lo > 0 {
+			for _, analysis := range must(Judge(cfg, armsOf(3), table)).Analyses {
+				if analysis.Estimates[1].Lo > 0 {
 					count++
 					break
 				}
@@ -52,7 +52,7 @@ func TestBlocksGrowWithNoise(t *testing.T) {
 	effects := []float64{math.Log(1.01), math.Log(1.03), math.Log(1.05), math.Log(1.10)}
 	needed := must(BlocksToSee(0.05, 5, 0.95, effects))
 	for i := 1; i < len(needed); i++ {
-		if needed[i].Blocks > needed[i-1].Blocks && needed[i-1].Blocks > 0 || needed[i].Blocks < FirstLook {
+		if needed[i].Blocks > needed[i-1].Blocks && needed[i-1].Blocks > 0 || needed[i].Blocks < FirstAnalysis {
 			t.Errorf("%+v", needed)
 		}
 	}

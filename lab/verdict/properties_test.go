@@ -86,30 +86,30 @@ func movedBack(r Result, order []int, cfg Config, arms []Arm) Result {
 		}
 		return order[j]
 	}
-	for i, look := range r.Looks {
+	for i, analysis := range r.Analyses {
 		estimates := make([]Estimate, len(order))
 		for to, from := range order {
-			estimates[from] = look.Estimates[to]
+			estimates[from] = analysis.Estimates[to]
 		}
 		dropped := []int{}
 		for from := range order {
-			for _, j := range look.Dropped {
+			for _, j := range analysis.Dropped {
 				if order[j] == from {
 					dropped = append(dropped, from)
 				}
 			}
 		}
-		look.Estimates, look.Dropped = estimates, dropped
-		look.Leader, look.Recommended = back(look.Leader), back(look.Recommended)
-		for s := range look.Stalls {
-			look.Stalls[s].Arm, look.Stalls[s].Of = back(look.Stalls[s].Arm), back(look.Stalls[s].Of)
+		analysis.Estimates, analysis.Dropped = estimates, dropped
+		analysis.Leader, analysis.Recommended = back(analysis.Leader), back(analysis.Recommended)
+		for s := range analysis.Stalls {
+			analysis.Stalls[s].Arm, analysis.Stalls[s].Of = back(analysis.Stalls[s].Arm), back(analysis.Stalls[s].Of)
 		}
-		slices.SortFunc(look.Stalls, func(a, b Stall) int { return a.Of - b.Of })
-		for s := range look.Slow {
-			look.Slow[s].Arm = back(look.Slow[s].Arm)
+		slices.SortFunc(analysis.Stalls, func(a, b Stall) int { return a.Of - b.Of })
+		for s := range analysis.Slow {
+			analysis.Slow[s].Arm = back(analysis.Slow[s].Arm)
 		}
-		slices.SortFunc(look.Slow, func(a, b Slow) int { return a.Arm - b.Arm })
-		r.Looks[i] = look
+		slices.SortFunc(analysis.Slow, func(a, b Slow) int { return a.Arm - b.Arm })
+		r.Analyses[i] = analysis
 	}
 	return r
 }
@@ -126,16 +126,16 @@ func TestUnitAndBlockEffectsDoNotMatter(t *testing.T) {
 			}
 		}
 		got := must(Judge(cfg, arms, scaled))
-		for i := range got.Looks {
-			for j := range got.Looks[i].Estimates {
-				got.Looks[i].Estimates[j].Typical = want.Looks[i].Estimates[j].Typical
+		for i := range got.Analyses {
+			for j := range got.Analyses[i].Estimates {
+				got.Analyses[i].Estimates[j].Typical = want.Analyses[i].Estimates[j].Typical
 			}
 		}
 		equal(t, want, got)
 	})
 }
 
-// TestReplay: judging after each block sees the same looks as judging at the
+// TestReplay: judging after each block sees the same analyses as judging at the
 // end, and what is not run after a drop does not matter.
 func TestReplay(t *testing.T) {
 	randomWorlds(t, func(t *testing.T, cfg Config, arms []Arm, table Table, _ *rand.Rand) {
@@ -143,7 +143,7 @@ func TestReplay(t *testing.T) {
 		var live Table
 		for b, row := range table {
 			r := must(Judge(cfg, arms, live))
-			if r.Decided() && r.Looks[len(r.Looks)-1].Stop != ReasonFutile {
+			if r.Decided() && r.Analyses[len(r.Analyses)-1].Stop != ReasonFutile {
 				break
 			}
 			run := append([]Cell{}, row...)
@@ -153,8 +153,8 @@ func TestReplay(t *testing.T) {
 				}
 			}
 			live = append(live, run)
-			if r := must(Judge(cfg, arms, live)); b+1 >= FirstLook {
-				if diff := cmp.Diff(whole.Looks[:b-1], r.Looks, cmpopts.EquateNaNs()); diff != "" {
+			if r := must(Judge(cfg, arms, live)); b+1 >= FirstAnalysis {
+				if diff := cmp.Diff(whole.Analyses[:b-1], r.Analyses, cmpopts.EquateNaNs()); diff != "" {
 					t.Fatal(diff)
 				}
 			}
@@ -217,16 +217,16 @@ func TestErrors(t *testing.T) {
 
 func TestNoNoise(t *testing.T) {
 	r := must(Judge(rules1(), armsOf(3), tableOf([][]float64{{5, 5, 6}, {5, 5, 6}, {5, 5, 6}})))
-	look, _ := r.Last()
-	if look.Stop != ReasonRecommend || look.Recommended != 2 {
-		t.Errorf("stop %q, recommended %d", look.Stop, look.Recommended)
+	analysis, _ := r.Last()
+	if analysis.Stop != ReasonRecommend || analysis.Recommended != 2 {
+		t.Errorf("stop %q, recommended %d", analysis.Stop, analysis.Recommended)
 	}
 	if !hasWarning(r, WarnNoNoise) {
 		t.Error("no warning")
 	}
 	same := must(Judge(rules1(), armsOf(3), tableOf([][]float64{{5, 5, 5}, {5, 5, 5}, {5, 5, 5}})))
-	if look, _ := same.Last(); look.Stop != ReasonKeepBaseline {
-		t.Errorf("stop %q", look.Stop)
+	if analysis, _ := same.Last(); analysis.Stop != ReasonKeepBaseline {
+		t.Errorf("stop %q", analysis.Stop)
 	}
 }
 
@@ -248,12 +248,12 @@ func TestArmWithoutTrials(t *testing.T) {
 		table = append(table, []Cell{{Throughput: 1, OK: true}, {Throughput: 1.5 * x, OK: true}, {}, {Throughput: 1.2, OK: true}})
 	}
 	r := must(Judge(rules1(), armsOf(4), table))
-	look, _ := r.Last()
-	if look.Stop != ReasonRecommend || look.Recommended != 1 {
-		t.Errorf("stop %q, recommended %d", look.Stop, look.Recommended)
+	analysis, _ := r.Last()
+	if analysis.Stop != ReasonRecommend || analysis.Recommended != 1 {
+		t.Errorf("stop %q, recommended %d", analysis.Stop, analysis.Recommended)
 	}
-	if look.Estimates[2].Known() || look.Estimates[2].Mark != MarkNoData || !hasWarning(r, WarnUntested) {
-		t.Errorf("%+v, %v", look.Estimates[2], r.Warnings)
+	if analysis.Estimates[2].Known() || analysis.Estimates[2].Mark != MarkNoData || !hasWarning(r, WarnUntested) {
+		t.Errorf("%+v, %v", analysis.Estimates[2], r.Warnings)
 	}
 }
 
@@ -264,12 +264,12 @@ func TestGoalVerdicts(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.Goal = GoalVerdicts
 	r := must(Judge(cfg, armsOf(4), table))
-	look, _ := r.Last()
-	if look.Stop != ReasonAllResolved {
-		t.Fatalf("stop %q", look.Stop)
+	analysis, _ := r.Last()
+	if analysis.Stop != ReasonAllResolved {
+		t.Fatalf("stop %q", analysis.Stop)
 	}
 	for j, mark := range []Mark{MarkBaseline, MarkBetter, MarkBetter, MarkWorse} {
-		got := look.Estimates[j].Mark
+		got := analysis.Estimates[j].Mark
 		if got != mark && !(mark == MarkBetter && got == MarkBest) {
 			t.Errorf("arm %d: %s, want %s", j, got, mark)
 		}
@@ -277,22 +277,22 @@ func TestGoalVerdicts(t *testing.T) {
 }
 
 // TestFutile: stopping for futility is not binding; with more blocks there
-// are more looks.
+// are more analyses.
 func TestFutile(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
 	table := worldTable(random, 20, []float64{0, 0, 0, 0}, 0.10)
 	r := must(Judge(DefaultConfig(), armsOf(4), table))
-	if len(r.Looks) != 18 {
-		t.Errorf("%d looks", len(r.Looks))
+	if len(r.Analyses) != 18 {
+		t.Errorf("%d analyses", len(r.Analyses))
 	}
-	for _, look := range r.Looks {
-		if look.Stop != ReasonFutile {
+	for _, analysis := range r.Analyses {
+		if analysis.Stop != ReasonFutile {
 			continue
 		}
-		if look.Block < futilityFrom {
-			t.Errorf("futile at block %d", look.Block)
+		if analysis.Block < futilityFrom {
+			t.Errorf("futile at block %d", analysis.Block)
 		}
-		r = must(Judge(DefaultConfig(), armsOf(4), table[:look.Block]))
+		r = must(Judge(DefaultConfig(), armsOf(4), table[:analysis.Block]))
 		if !r.Decided() || !hasWarning(r, WarnBudget) {
 			t.Errorf("decided: %v, warnings %v", r.Decided(), r.Warnings)
 		}
@@ -310,8 +310,8 @@ func TestFewestFiles(t *testing.T) {
 		arms[1].Rank = rank
 		want := map[int]int{0: 1, 9: 3}[rank] // ties: order in the list
 		r := must(Judge(DefaultConfig(), arms, table))
-		if look, _ := r.Last(); look.Recommended != want {
-			t.Errorf("rank %d: recommended %d, want %d", rank, look.Recommended, want)
+		if analysis, _ := r.Last(); analysis.Recommended != want {
+			t.Errorf("rank %d: recommended %d, want %d", rank, analysis.Recommended, want)
 		}
 	}
 }
@@ -331,9 +331,9 @@ func TestGoalBest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		look, ok := r.Last()
-		if !ok || look.Recommended != 2 || math.Abs(look.Tolerance-left) > 0.05 {
-			t.Errorf("%s: arm %d with a tolerance of %.3f, about %.3f expected", goal, look.Recommended, look.Tolerance, left)
+		analysis, ok := r.Last()
+		if !ok || analysis.Recommended != 2 || math.Abs(analysis.Tolerance-left) > 0.05 {
+			t.Errorf("%s: arm %d with a tolerance of %.3f, about %.3f expected", goal, analysis.Recommended, analysis.Tolerance, left)
 		}
 	}
 }

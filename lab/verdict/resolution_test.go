@@ -40,9 +40,9 @@ func TestFewOperations(t *testing.T) {
 			for range experiments {
 				effect := math.Log1p(percent / 100)
 				r := counted(t, rng, 6+18*rng.Float64(), effect, sd, 8+rng.IntN(8))
-				look, _ := r.Last()
+				analysis, _ := r.Last()
 				judged++
-				if e := look.Estimates[1]; !e.Known() || e.Lo <= effect && effect <= e.Hi {
+				if e := analysis.Estimates[1]; !e.Known() || e.Lo <= effect && effect <= e.Hi {
 					held++
 				}
 			}
@@ -62,9 +62,9 @@ func TestUnvaryingIsNoCertainty(t *testing.T) {
 			table = append(table, []Cell{{Throughput: values[0], OK: true}, {Throughput: values[1], OK: true}})
 		}
 		r := must(Judge(DefaultConfig(), []Arm{{Name: "1 file", Rank: 1}, {Name: "4 files", Rank: 4}}, table))
-		look, _ := r.Last()
-		if a := r.Answer(); a.Decision != DecisionNone || look.Estimates[1].Known() || math.IsNaN(look.Estimates[1].Effect) {
-			t.Errorf("%s: %+v, %+v", name, a, look.Estimates[1])
+		analysis, _ := r.Last()
+		if a := r.Answer(); a.Decision != DecisionNone || analysis.Estimates[1].Known() || math.IsNaN(analysis.Estimates[1].Effect) {
+			t.Errorf("%s: %+v, %+v", name, a, analysis.Estimates[1])
 		}
 		words := strings.Join(Sentences(r, WordsOptions{}), "\n")
 		if !strings.HasPrefix(words, "No verdict: the ratio of 4 files to 1 file does not vary at all") ||
@@ -73,8 +73,8 @@ func TestUnvaryingIsNoCertainty(t *testing.T) {
 		}
 	}
 	r := counted(t, rand.New(rand.NewPCG(1, 1)), 10.5, math.Log(1.1), 0.03, 10)
-	if look, _ := r.Last(); look.Estimates[1].Hi-look.Estimates[1].Lo < 2*math.Log(1.08) {
-		t.Errorf("ten against eleven operations: %+v", look.Estimates[1])
+	if analysis, _ := r.Last(); analysis.Estimates[1].Hi-analysis.Estimates[1].Lo < 2*math.Log(1.08) {
+		t.Errorf("ten against eleven operations: %+v", analysis.Estimates[1])
 	}
 }
 

@@ -101,14 +101,14 @@ func TestStallIsNamed(t *testing.T) {
 		table = append(table, []Cell{{Throughput: base[b], OK: true}, {Throughput: four[b], OK: true}})
 	}
 	r := must(Judge(DefaultConfig(), []Arm{{Name: "1 file"}, {Name: "4 files", Rank: 4}}, table))
-	look, _ := r.Last()
-	if len(look.Stalls) != 1 || look.Stalls[0].Arm != 1 || look.Stalls[0].Block != 2 {
-		t.Fatalf("%+v", look.Stalls)
+	analysis, _ := r.Last()
+	if len(analysis.Stalls) != 1 || analysis.Stalls[0].Arm != 1 || analysis.Stalls[0].Block != 2 {
+		t.Fatalf("%+v", analysis.Stalls)
 	}
-	if s := look.Stalls[0]; Percent(s.Effect) > -15 || Percent(s.Without) < -5 || !hasWarning(r, WarnStall) {
+	if s := analysis.Stalls[0]; Percent(s.Effect) > -15 || Percent(s.Without) < -5 || !hasWarning(r, WarnStall) {
 		t.Errorf("%+v, %v", s, r.Warnings)
 	}
-	if !fresh(look.Stalls, 2) || fresh(look.Stalls, 5) {
+	if !fresh(analysis.Stalls, 2) || fresh(analysis.Stalls, 5) {
 		t.Error("fresh is not about the latest block")
 	}
 }
@@ -135,8 +135,8 @@ func TestCarryOverIsSeen(t *testing.T) {
 		return must(Judge(DefaultConfig(), armsOf(3), table))
 	}
 	seen := make(0.03, true)
-	if look, _ := seen.Last(); !look.CarryOver || look.Recommended >= 0 || !hasWarning(seen, WarnCarryOver) {
-		t.Errorf("%+v", look)
+	if analysis, _ := seen.Last(); !analysis.CarryOver || analysis.Recommended >= 0 || !hasWarning(seen, WarnCarryOver) {
+		t.Errorf("%+v", analysis)
 	}
 	if !strings.Contains(Headline(seen, WordsOptions{}), "each trial affects the one after it") {
 		t.Error(Headline(seen, WordsOptions{}))
@@ -165,8 +165,8 @@ func TestBuildsOfOneArm(t *testing.T) {
 	}
 	cfg := DefaultConfig()
 	cfg.MaxBlocks, cfg.Goal = 12, GoalVerdicts
-	look, _ := must(Judge(cfg, armsOf(5), table)).Last()
-	known := look.Estimates[4]
+	analysis, _ := must(Judge(cfg, armsOf(5), table)).Last()
+	known := analysis.Estimates[4]
 	if known.Lo > 0 || known.Hi < 0.1 {
 		t.Errorf("%.3f … %.3f of three builds that differ", known.Lo, known.Hi)
 	}
@@ -175,8 +175,8 @@ func TestBuildsOfOneArm(t *testing.T) {
 			table[b][j].Build = ""
 		}
 	}
-	look, _ = must(Judge(cfg, armsOf(5), table)).Last()
-	if e := look.Estimates[4]; !(e.Hi-e.Lo < (known.Hi-known.Lo)/2) {
+	analysis, _ = must(Judge(cfg, armsOf(5), table)).Last()
+	if e := analysis.Estimates[4]; !(e.Hi-e.Lo < (known.Hi-known.Lo)/2) {
 		t.Errorf("built anew: %.3f … %.3f", e.Lo, e.Hi)
 	}
 }
@@ -213,9 +213,9 @@ func TestStallOfTwoLayouts(t *testing.T) {
 				table[b] = append(table[b], Cell{Throughput: x, OK: true})
 			}
 		}
-		look, _ := must(Judge(DefaultConfig(), armsOf(2), table)).Last()
-		if len(look.Stalls) != 1 || look.Stalls[0].Arm != c.arm || look.Stalls[0].Block != 5 {
-			t.Errorf("%s: %+v", name, look.Stalls)
+		analysis, _ := must(Judge(DefaultConfig(), armsOf(2), table)).Last()
+		if len(analysis.Stalls) != 1 || analysis.Stalls[0].Arm != c.arm || analysis.Stalls[0].Block != 5 {
+			t.Errorf("%s: %+v", name, analysis.Stalls)
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// scene holds the data of one look.
+// scene holds the data of one analysis.
 type scene struct {
 	*replay
 	grid        // adjusted for the calibration, if there is one
@@ -48,7 +48,7 @@ func (r *replay) scene(n int) *scene {
 		// Bonferroni over the contrasts with the baseline.
 		upper := 1 - (1-r.cfg.Confidence)/2/float64(len(r.arms)-1)
 		s.spread = sync.OnceValue(func() between { return estimateBetween(s.builds, s.grid, s.fit.solver, upper) })
-		go s.spread() // takes a third of the look; the result is needed only at its end
+		go s.spread() // takes a third of the analysis; the result is needed only at its end
 	}
 	each(s.grid, func(_, j int) { s.trials[j]++ })
 	if r.cfg.Rules > 2 {
@@ -63,12 +63,12 @@ func (r *replay) scene(n int) *scene {
 // tested reports whether arm j has an estimate, or a trial in the latest block. Verdicts neither wait for untested arms
 // nor include them.
 func (s *scene) tested(j int) bool {
-	return s.trials[j] >= FirstLook || s.mask[s.n-1][j]
+	return s.trials[j] >= FirstAnalysis || s.mask[s.n-1][j]
 }
 
 // difference returns the contrast of arms i and j, with its critical values. If trials are missing, the pair has fewer
-// common blocks than there are looks. Then the wider boundary of the look at that many blocks applies; before the first
-// look ok is false. From rules 3 on, differences that do not vary at all have no critical values (NaN). From rules 3
+// common blocks than there are analyses. Then the wider boundary of the analysis at that many blocks applies; before the first
+// analysis ok is false. From rules 3 on, differences that do not vary at all have no critical values (NaN). From rules 3
 // on, limits are also never nearer to the estimate than values can be distinguished.
 func (s *scene) difference(i, j int) (c contrast, two, one float64, ok bool) {
 	if !s.fitted {
@@ -90,7 +90,7 @@ func (s *scene) difference(i, j int) (c contrast, two, one float64, ok bool) {
 	}
 	c = p.contrast
 	two, one = s.boundsOf(c, c.common)
-	return c, two, one, c.common >= FirstLook && finite(c.variance)
+	return c, two, one, c.common >= FirstAnalysis && finite(c.variance)
 }
 
 func (s *scene) contrast(i, j int) (c contrast) {

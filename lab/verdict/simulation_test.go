@@ -49,11 +49,11 @@ func (w world) table(random *rand.Rand) Table {
 	return t
 }
 
-// falseClaim: at some look an interval excludes the truth, or some arm is
+// falseClaim: at some analysis an interval excludes the truth, or some arm is
 // called not the best by more than nothing.
 func falseClaim(r Result) bool {
-	for _, look := range r.Looks {
-		for _, e := range look.Estimates {
+	for _, analysis := range r.Analyses {
+		for _, e := range analysis.Estimates {
 			if e.Lo > 0 || e.Hi < 0 {
 				return true
 			}
@@ -152,9 +152,9 @@ func TestPower(t *testing.T) {
 			}
 		}
 		r := must(Judge(DefaultConfig(), armsOf(5), table))
-		look, _ := r.Last()
+		analysis, _ := r.Last()
 		trials += r.Trials
-		if look.Recommended == 3 {
+		if analysis.Recommended == 3 {
 			found++
 		}
 	}

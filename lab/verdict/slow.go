@@ -40,7 +40,7 @@ func (s *scene) slow() []Slow {
 				own = append(own, s.y[b][j])
 			}
 		}
-		if len(own) < FirstLook {
+		if len(own) < FirstAnalysis {
 			continue
 		}
 		usual := median(own)
@@ -101,12 +101,12 @@ func Unseen(n int) float64 { return 1 - math.Pow(0.05, 1/float64(n)) }
 // Stalls returns sentences on which trials stalled and what that costs in total work. If none did, it returns how many
 // trials may stall undetected. It returns "" before the first claim, and by rules 1 and 2.
 func (r Result) Stalls() string {
-	look, ok := r.Last()
-	if !ok || r.Config.Rules < 3 || look.Block < r.FirstClaim() {
+	analysis, ok := r.Last()
+	if !ok || r.Config.Rules < 3 || analysis.Block < r.FirstClaim() {
 		return ""
 	}
 	var seen []string
-	for _, x := range look.Slow {
+	for _, x := range analysis.Slow {
 		worst := fmt.Sprintf("%s slower than a typical one", size(math.Round(-Percent(x.Worst))))
 		if x.Stalled > 1 {
 			worst = "up to " + worst
@@ -114,7 +114,7 @@ func (r Result) Stalls() string {
 		seen = append(seen, fmt.Sprintf("%d of %d trials of %s (%s; total work %s less)", x.Stalled, x.Trials, r.Arms[x.Arm].Name, worst,
 			size(math.Round(1000*x.Cost)/10)))
 	}
-	least, most := r.unstalled(look)
+	least, most := r.unstalled(analysis)
 	trials := fmt.Sprint(least)
 	if most > least {
 		trials = fmt.Sprintf("%d to %d", least, most)
@@ -134,9 +134,9 @@ func (r Result) Stalls() string {
 
 // unstalled returns the smallest and the largest number of trials of a layout without stalls. 0 means every layout
 // stalled.
-func (r Result) unstalled(look Look) (least, most int) {
-	for j, e := range look.Estimates {
-		if e.N == 0 || slices.ContainsFunc(look.Slow, func(x Slow) bool { return x.Arm == j }) {
+func (r Result) unstalled(analysis Analysis) (least, most int) {
+	for j, e := range analysis.Estimates {
+		if e.N == 0 || slices.ContainsFunc(analysis.Slow, func(x Slow) bool { return x.Arm == j }) {
 			continue
 		}
 		if least == 0 || e.N < least {

@@ -36,10 +36,10 @@ func TestStallsAreSaid(t *testing.T) {
 		cfg.Goal = GoalVerdicts
 		cfg.Margin = 1e-4
 		r := must(Judge(cfg, layouts, table))
-		look, _ := r.Last()
-		if len(look.Slow) != 1 || look.Slow[0].Arm != arms-1 || look.Slow[0].Stalled != 2 ||
-			math.Abs(look.Slow[0].Worst-math.Log(0.6)) > 0.1 || math.Abs(look.Slow[0].Cost-0.04) > 0.01 {
-			t.Errorf("%d layouts: %+v", arms, look.Slow)
+		analysis, _ := r.Last()
+		if len(analysis.Slow) != 1 || analysis.Slow[0].Arm != arms-1 || analysis.Slow[0].Stalled != 2 ||
+			math.Abs(analysis.Slow[0].Worst-math.Log(0.6)) > 0.1 || math.Abs(analysis.Slow[0].Cost-0.04) > 0.01 {
+			t.Errorf("%d layouts: %+v", arms, analysis.Slow)
 		}
 		if said := r.Stalls(); !strings.HasPrefix(said, fmt.Sprintf("Stalled: 2 of 20 trials of %d files (up to ", arms)) ||
 			!strings.Contains(said, "total work 4") ||
@@ -71,8 +71,8 @@ func TestNoiseIsNoStall(t *testing.T) {
 			}
 		}
 		layouts, _ := stalling(3, 1, 0)
-		if look, ok := must(Judge(DefaultConfig(), layouts, table)).Last(); ok {
-			slow += len(look.Slow)
+		if analysis, ok := must(Judge(DefaultConfig(), layouts, table)).Last(); ok {
+			slow += len(analysis.Slow)
 		}
 	}
 	if slow > 4 {

@@ -103,8 +103,8 @@ func fresh(all []Stall, n int) bool {
 }
 
 // warnStalls warns of the trials that carry an effect.
-func (r *replay) warnStalls(look Look, add adder) {
-	all := slices.Clone(look.Stalls)
+func (r *replay) warnStalls(analysis Analysis, add adder) {
+	all := slices.Clone(analysis.Stalls)
 	slices.SortFunc(all, func(a, b Stall) int {
 		return cmp.Or(cmp.Compare(a.Block, b.Block), cmp.Compare(r.arms[a.Of].Name, r.arms[b.Of].Name))
 	})

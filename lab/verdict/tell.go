@@ -41,7 +41,7 @@ func HalfWidth(sd float64, arms, blocks int, confidence float64) (float64, error
 //
 //	n ≥ 2·s²·(c₁(n) + z)² / δ²
 //
-// where s is the standard deviation of one trial within its block, and c₁ the one-sided boundary of the last look. With
+// where s is the standard deviation of one trial within its block, and c₁ the one-sided boundary of the last analysis. With
 // k comparisons, z is the normal quantile of the k-th root of that probability. It returns 0 if more blocks are needed
 // than can be planned. Errors wrap ErrConfig.
 func BlocksToTell(sd float64, arms int, confidence, margin float64) (int, error) {

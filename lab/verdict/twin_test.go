@@ -27,11 +27,11 @@ func twinArms() []Arm {
 // A twin is measured to the end, and not recommended however fast it seems.
 func TestTwinIsNeverRecommended(t *testing.T) {
 	r := must(Judge(DefaultConfig(), twinArms(), twinTable([]float64{0, 0.1, 0.5}, 20)))
-	look, _ := r.Last()
-	if look.Recommended != 1 || look.Leader != 1 {
-		t.Errorf("recommended %d, leader %d; want 4 files", look.Recommended, look.Leader)
+	analysis, _ := r.Last()
+	if analysis.Recommended != 1 || analysis.Leader != 1 {
+		t.Errorf("recommended %d, leader %d; want 4 files", analysis.Recommended, analysis.Leader)
 	}
-	if e := look.Estimates[2]; e.DroppedAt != 0 || e.N != look.Block || e.Candidate {
+	if e := analysis.Estimates[2]; e.DroppedAt != 0 || e.N != analysis.Block || e.Candidate {
 		t.Errorf("the twin was dropped or a candidate: %+v", e)
 	}
 	if arm, _, failed := r.AAFailed(); !failed || arm != 2 {
@@ -51,9 +51,9 @@ func TestTwinIsNeverRecommended(t *testing.T) {
 
 func TestTwinHolds(t *testing.T) {
 	r := must(Judge(DefaultConfig(), twinArms(), twinTable([]float64{0, 0, 0}, 20)))
-	look, _ := r.Last()
-	if _, _, failed := r.AAFailed(); failed || look.Estimates[2].Mark != MarkAAHolds || look.Recommended != 0 {
-		t.Errorf("mark %q, recommended %d", look.Estimates[2].Mark, look.Recommended)
+	analysis, _ := r.Last()
+	if _, _, failed := r.AAFailed(); failed || analysis.Estimates[2].Mark != MarkAAHolds || analysis.Recommended != 0 {
+		t.Errorf("mark %q, recommended %d", analysis.Estimates[2].Mark, analysis.Recommended)
 	}
 	s := Sentences(r, WordsOptions{})
 	if !strings.HasPrefix(s[0], "Keep 1 file: ") || !strings.Contains(s[0], " can be gained by any tested layout (95 % confidence).") {
@@ -66,8 +66,8 @@ func TestTwinIsNotWaitedFor(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.Goal = GoalVerdicts
 	r := must(Judge(cfg, twinArms(), twinTable([]float64{0, 0.4, 0.03}, 20)))
-	if look, _ := r.Last(); look.Stop != ReasonAllResolved || look.Block > r.FirstClaim() {
-		t.Errorf("stopped after block %d: %q", look.Block, look.Stop)
+	if analysis, _ := r.Last(); analysis.Stop != ReasonAllResolved || analysis.Block > r.FirstClaim() {
+		t.Errorf("stopped after block %d: %q", analysis.Block, analysis.Stop)
 	}
 }
 

@@ -47,7 +47,7 @@ type Reason string
 const (
 	ReasonNone         Reason = ""
 	ReasonKeepBaseline Reason = "keep_baseline" // no tested arm is better than the baseline by more than the margin
-	ReasonRecommend    Reason = "recommend"     // Look.Recommended is proven
+	ReasonRecommend    Reason = "recommend"     // Analysis.Recommended is proven
 	ReasonAllResolved  Reason = "all_resolved"  // GoalVerdicts is reached
 	ReasonFutile       Reason = "futile"        // the blocks up to MaxBlocks would not suffice; not binding
 	ReasonMaxBlocks    Reason = "budget"        // MaxBlocks are done
@@ -78,7 +78,7 @@ type Estimate struct {
 	// Result.Shown returns the effect that belongs to the frozen limits.
 	Effect    float64 `json:"effect"`
 	SE        float64 `json:"se"`
-	Lo        float64 `json:"lo"` // confidence limits, simultaneous over arms and looks; frozen once the arm is dropped
+	Lo        float64 `json:"lo"` // confidence limits, simultaneous over arms and analyses; frozen once the arm is dropped
 	Hi        float64 `json:"hi"`
 	RawEffect float64 `json:"raw_effect"` // difference of plain means of ln over common blocks
 	// WorstLoss bounds the loss from choosing this arm: no tested arm is better by more. It is NaN once the arm is dropped.
@@ -94,8 +94,8 @@ type Estimate struct {
 	BuildSD      float64 `json:"instance_sd"` // standard deviation between reused builds, log scale, pooled over arms
 }
 
-// Look is the state of a judgement after one block.
-type Look struct {
+// Analysis is an interim analysis: the state of a judgement after one block.
+type Analysis struct {
 	Block     int        `json:"block"`  // blocks so far
 	Trials    int        `json:"trials"` // trials used so far
 	Estimates []Estimate `json:"estimates"`
@@ -104,7 +104,7 @@ type Look struct {
 	COneSided float64    `json:"c_one_sided"`
 	Leader    int        `json:"leader"`    // candidate with the highest estimate; −1 means none
 	Tolerance float64    `json:"tolerance"` // worst-case loss that the leader may have, log scale
-	Dropped   []int      `json:"dropped"`   // arms dropped after this look
+	Dropped   []int      `json:"dropped"`   // arms dropped after this analysis
 	Stop      Reason     `json:"stop"`
 	// Recommended is the arm to use. −1 means none yet.
 	Recommended int `json:"recommended"`
@@ -118,7 +118,7 @@ type Look struct {
 	LargestDifference float64 `json:"largest_difference"`
 	// CarryOver reports that what ran before a trial changes it, so that there is no verdict.
 	CarryOver bool `json:"carry_over,omitempty"`
-	// Changed reports that limits of an earlier look and of this one exclude each other (rules 3). An effect then changed
+	// Changed reports that limits of an earlier analysis and of this one exclude each other (rules 3). An effect then changed
 	// during the run, and there is no verdict.
 	Changed bool `json:"changed,omitempty"`
 	// Stalls lists single trials that carry an effect.
@@ -136,38 +136,38 @@ type Warning struct {
 
 // Result is the judgement of a table. It is a pure function of its input.
 type Result struct {
-	Config   Config    `json:"config"`
-	Arms     []Arm     `json:"arms"`
-	Looks    []Look    `json:"looks"`
-	Blocks   int       `json:"blocks"` // blocks in the table
-	Trials   int       `json:"trials"` // trials used by the last look, or so far if there is no look
-	Warnings []Warning `json:"warnings"`
+	Config   Config     `json:"config"`
+	Arms     []Arm      `json:"arms"`
+	Analyses []Analysis `json:"looks"`
+	Blocks   int        `json:"blocks"` // blocks in the table
+	Trials   int        `json:"trials"` // trials used by the last analysis, or so far if there is no analysis
+	Warnings []Warning  `json:"warnings"`
 }
 
-// Last returns the latest look. It returns false before FirstLook.
-func (r Result) Last() (Look, bool) {
-	if len(r.Looks) == 0 {
-		return Look{}, false
+// Last returns the latest analysis. It returns false before FirstAnalysis.
+func (r Result) Last() (Analysis, bool) {
+	if len(r.Analyses) == 0 {
+		return Analysis{}, false
 	}
-	return r.Looks[len(r.Looks)-1], true
+	return r.Analyses[len(r.Analyses)-1], true
 }
 
 // RecommendedName returns the layout to use, or "" if there is none.
 func (r Result) RecommendedName() string {
-	if look, ok := r.Last(); ok && look.Recommended >= 0 && look.Recommended < len(r.Arms) {
-		return r.Arms[look.Recommended].Name
+	if analysis, ok := r.Last(); ok && analysis.Recommended >= 0 && analysis.Recommended < len(r.Arms) {
+		return r.Arms[analysis.Recommended].Name
 	}
 	return ""
 }
 
-// Shown returns the estimate of an arm to show at a look. For a dropped arm, the effects come from the look at which it
-// was dropped, because the frozen interval belongs to them. The arm must be one of the look's.
-func (r Result) Shown(look Look, arm int) Estimate {
-	e := look.Estimates[arm]
-	if e.DroppedAt == 0 || e.DroppedAt >= look.Block {
+// Shown returns the estimate of an arm to show at an analysis. For a dropped arm, the effects come from the analysis at which it
+// was dropped, because the frozen interval belongs to them. The arm must be one of the analysis's.
+func (r Result) Shown(analysis Analysis, arm int) Estimate {
+	e := analysis.Estimates[arm]
+	if e.DroppedAt == 0 || e.DroppedAt >= analysis.Block {
 		return e
 	}
-	for _, l := range r.Looks {
+	for _, l := range r.Analyses {
 		if l.Block == e.DroppedAt && arm < len(l.Estimates) {
 			e.Effect, e.RawEffect = l.Estimates[arm].Effect, l.Estimates[arm].RawEffect
 		}
@@ -180,21 +180,21 @@ func (r Result) FirstClaim() int { return r.Config.FirstClaim(len(r.Arms)) }
 
 // FirstClaim returns the first block with intervals for that many arms.
 func (c Config) FirstClaim(arms int) int {
-	return rulesOf(c.Rules).FirstClaim(max(c.MaxBlocks, FirstLook), arms)
+	return rulesOf(c.Rules).FirstClaim(max(c.MaxBlocks, FirstAnalysis), arms)
 }
 
 // Decided reports whether measuring may stop. Last().Stop is the reason.
 func (r Result) Decided() bool {
-	look, ok := r.Last()
-	return ok && look.Stop != ReasonNone
+	analysis, ok := r.Last()
+	return ok && analysis.Stop != ReasonNone
 }
 
 // Live returns for each arm whether it runs in the next block, if there is one.
 func (r Result) Live() []bool {
 	live := make([]bool, len(r.Arms))
-	look, ok := r.Last()
+	analysis, ok := r.Last()
 	for j := range live {
-		live[j] = !ok || look.Estimates[j].DroppedAt == 0
+		live[j] = !ok || analysis.Estimates[j].DroppedAt == 0
 	}
 	return live
 }

@@ -107,12 +107,12 @@ func checkRobust(t *testing.T, tps [][]float64, want robustVector, tol float64) 
 }
 
 type boundaryVector struct {
-	K     int
-	NMax  int
-	Looks []int
-	Alpha float64
-	Two   []float64 `json:"c_two_sided"`
-	One   []float64 `json:"c_one_sided"`
+	K        int
+	NMax     int
+	Analyses []int `json:"looks"`
+	Alpha    float64
+	Two      []float64 `json:"c_two_sided"`
+	One      []float64 `json:"c_one_sided"`
 }
 
 func readBoundaries(t *testing.T, data json.RawMessage) []boundaryVector {
@@ -130,7 +130,7 @@ func testBoundaries(t *testing.T, data json.RawMessage) {
 		}
 		for i := range want.Two {
 			if got.TwoSided[i] != want.Two[i] || got.OneSided[i] != want.One[i] {
-				t.Errorf("K=%d N=%d look %d: %v, %v; want %v, %v", want.K, want.NMax, i,
+				t.Errorf("K=%d N=%d analysis %d: %v, %v; want %v, %v", want.K, want.NMax, i,
 					got.TwoSided[i], got.OneSided[i], want.Two[i], want.One[i])
 			}
 		}
@@ -147,15 +147,15 @@ func testBoundaries(t *testing.T, data json.RawMessage) {
 
 func checkBoundaries(t *testing.T, got Boundaries, want boundaryVector) {
 	t.Helper()
-	if len(got.TwoSided) != len(want.Looks) || len(got.OneSided) != len(want.Looks) {
-		t.Fatalf("K=%d N=%d: %d looks, want %d", want.K, want.NMax, len(got.TwoSided), len(want.Looks))
+	if len(got.TwoSided) != len(want.Analyses) || len(got.OneSided) != len(want.Analyses) {
+		t.Fatalf("K=%d N=%d: %d analyses, want %d", want.K, want.NMax, len(got.TwoSided), len(want.Analyses))
 	}
-	for i := range want.Looks {
+	for i := range want.Analyses {
 		tol := 0.015
 		if i < 2 {
 			tol = 0.05
 		}
-		what := fmt.Sprintf("K=%d N=%d look %d", want.K, want.NMax, want.Looks[i])
+		what := fmt.Sprintf("K=%d N=%d look %d", want.K, want.NMax, want.Analyses[i])
 		relative(t, what+" two-sided", got.TwoSided[i], want.Two[i], tol)
 		relative(t, what+" one-sided", got.OneSided[i], want.One[i], tol)
 	}
@@ -165,16 +165,16 @@ func testAlphaSpending(t *testing.T, data json.RawMessage) {
 	var v struct {
 		Alpha      float64
 		NMax       int
-		Looks      []int
+		Analyses   []int `json:"looks"`
 		Increments []float64
 	}
 	decode(t, data, &v)
-	for i, n := range v.Looks {
-		relative(t, "increment", boundary.Increment(v.Alpha, boundary.Rules1.Rho, n, v.NMax, FirstLook), v.Increments[i], 1e-9)
+	for i, n := range v.Analyses {
+		relative(t, "increment", boundary.Increment(v.Alpha, boundary.Rules1.Rho, n, v.NMax, FirstAnalysis), v.Increments[i], 1e-9)
 	}
 }
 
-// testModeratedFixedN: with a single look that may use all the error, the
+// testModeratedFixedN: with a single analysis that may use all the error, the
 // boundary is the fixed-n critical value.
 func testModeratedFixedN(t *testing.T, data json.RawMessage) {
 	if underRace {
@@ -189,16 +189,16 @@ func testModeratedFixedN(t *testing.T, data json.RawMessage) {
 		}
 	}
 	decode(t, data, &v)
-	looks := map[int][]int{}
+	analyses := map[int][]int{}
 	for _, want := range v.Table {
-		looks[want.K] = append(looks[want.K], want.N)
+		analyses[want.K] = append(analyses[want.K], want.N)
 	}
 	tables := map[int]boundary.Table{}
-	for k, ns := range looks {
+	for k, ns := range analyses {
 		tables[k] = boundary.Rules1.FixedN(k, ns, 0.05, 60_000, 3)
 	}
 	for _, want := range v.Table {
-		i := slices.Index(looks[want.K], want.N)
+		i := slices.Index(analyses[want.K], want.N)
 		what := fmt.Sprintf("K=%d n=%d", want.K, want.N)
 		relative(t, what+" two-sided", tables[want.K].TwoSided[i], want.TwoSided, v.Tol)
 		relative(t, what+" one-sided", tables[want.K].OneSided[i], want.OneSided, v.Tol)
@@ -252,17 +252,17 @@ func testSequentialTraces(t *testing.T, data json.RawMessage) {
 			cfg := rules1()
 			cfg.Margin, cfg.Gamma, cfg.Kappa = c.Delta, c.Gamma, c.Kappa
 			r := newReplay(cfg, armsOf(5), tableOf(c.TPS), bounds).run()
-			if program := must(Judge(cfg, armsOf(5), tableOf(c.TPS))); len(program.Looks) != len(r.Looks) ||
-				program.Looks[0].CTwoSided != bounds.TwoSided[0] {
-				t.Errorf("the program judges by other boundaries: %d looks, %v", len(program.Looks), program.Looks[0].CTwoSided)
+			if program := must(Judge(cfg, armsOf(5), tableOf(c.TPS))); len(program.Analyses) != len(r.Analyses) ||
+				program.Analyses[0].CTwoSided != bounds.TwoSided[0] {
+				t.Errorf("the program judges by other boundaries: %d analyses, %v", len(program.Analyses), program.Analyses[0].CTwoSided)
 			}
-			if len(r.Looks) != len(c.Steps) {
-				t.Fatalf("%d looks, want %d", len(r.Looks), len(c.Steps))
+			if len(r.Analyses) != len(c.Steps) {
+				t.Fatalf("%d analyses, want %d", len(r.Analyses), len(c.Steps))
 			}
 			candidate := []bool{true, true, true, true, true}
 			for i, want := range c.Steps {
-				checkStep(t, r.Looks[i], want, candidate, tol)
-				for j, e := range r.Looks[i].Estimates {
+				checkStep(t, r.Analyses[i], want, candidate, tol)
+				for j, e := range r.Analyses[i].Estimates {
 					candidate[j] = e.Candidate
 				}
 			}
@@ -270,9 +270,9 @@ func testSequentialTraces(t *testing.T, data json.RawMessage) {
 	}
 }
 
-// checkStep compares a look with a step of the vectors, which have the
-// candidates as they were before this look.
-func checkStep(t *testing.T, got Look, want step, candidate []bool, tol float64) {
+// checkStep compares an analysis with a step of the vectors, which have the
+// candidates as they were before this analysis.
+func checkStep(t *testing.T, got Analysis, want step, candidate []bool, tol float64) {
 	t.Helper()
 	if got.Block != want.Block || got.Trials != want.Runs || got.Leader != want.Leader {
 		t.Errorf("block %d, %d trials, leader %d; want %d, %d, %d",

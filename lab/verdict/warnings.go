@@ -24,7 +24,7 @@ const (
 	rounding   = 1e-24 // upper bound on the variance of logarithms of equal numbers
 )
 
-// warnings returns the warnings on the whole result. G is the grid that the last look used.
+// warnings returns the warnings on the whole result. G is the grid that the last analysis used.
 func (r *replay) warnings(result Result, g grid) []Warning {
 	var w []Warning
 	add := func(code, remedy, format string, args ...any) {
@@ -37,40 +37,40 @@ func (r *replay) warnings(result Result, g grid) []Warning {
 			at.Block, r.arms[arm].Name, r.arms[arm].Twin, change(at.Estimates[arm].Effect))
 	}
 	r.warnTrials(result, g, add)
-	look, ok := result.Last()
+	analysis, ok := result.Last()
 	if !ok {
 		return w
 	}
-	r.warnBuilds(look, g, add)
-	r.warnStalls(look, add)
-	if look.CarryOver {
+	r.warnBuilds(analysis, g, add)
+	r.warnStalls(analysis, add)
+	if analysis.CarryOver {
 		add(WarnCarryOver, "Let the machine come to rest between trials (a longer --warm-up), or measure longer windows (--window).",
 			"Which layout ran before changes the next trial: this is not chance (level %g %%), and no verdict is given on it.",
 			100*carryLevelOf(r.cfg.Rules))
 	}
-	for j, e := range look.Estimates {
+	for j, e := range analysis.Estimates {
 		if e.DownWeighted > 1 && float64(e.DownWeighted) >= stallShare*float64(e.N) {
 			add(WarnDownWeighted, "Look at its trials (filewise show --trials): the verdict describes typical trials, not stalls.",
 				"%s: %d of %d trials were outliers and count less.", r.arms[j].Name, e.DownWeighted, e.N)
 		}
 	}
-	if look.PooledVar < rounding {
+	if analysis.PooledVar < rounding {
 		add(WarnNoNoise, "Check that the trials are measured and not copied.",
 			"The trials show no noise at all.")
 	}
-	undecided := look.Stop == ReasonNone || look.Stop == ReasonFutile || look.Stop == ReasonMaxBlocks
+	undecided := analysis.Stop == ReasonNone || analysis.Stop == ReasonFutile || analysis.Stop == ReasonMaxBlocks
 	switch {
-	case !undecided || look.Block < forecastFrom || look.ahead(r.cfg.Baseline):
-	case look.BlocksNeeded > r.cfg.MaxBlocks:
+	case !undecided || analysis.Block < forecastFrom || analysis.ahead(r.cfg.Baseline):
+	case analysis.BlocksNeeded > r.cfg.MaxBlocks:
 		add(WarnBudget, "Set a longer --budget, or accept a wider --margin.",
 			"Resolving %s takes about %d blocks; this run allows %d.",
-			margin(r.cfg.Margin), look.BlocksNeeded, r.cfg.MaxBlocks)
-	case look.BlocksNeeded == 0 && r.cfg.Rules > 2 && !r.reuses(g):
-		if look.Block >= ForecastFrom(len(r.arms)) && look.PooledVar >= rounding {
+			margin(r.cfg.Margin), analysis.BlocksNeeded, r.cfg.MaxBlocks)
+	case analysis.BlocksNeeded == 0 && r.cfg.Rules > 2 && !r.reuses(g):
+		if analysis.Block >= ForecastFrom(len(r.arms)) && analysis.PooledVar >= rounding {
 			add(WarnBudget, "Lengthen the trials, remove the noise, or accept a wider margin.",
 				"Differences of %s would need more than the %d blocks that can be planned.", margin(r.cfg.Margin), maxPlannedBlocks)
 		}
-	case look.BlocksNeeded == 0 && finite(look.PooledVar):
+	case analysis.BlocksNeeded == 0 && finite(analysis.PooledVar):
 		add(WarnLimit, "Build each layout more often (--builds).",
 			"Builds of one layout differ so much that more blocks cannot resolve %s.", margin(r.cfg.Margin))
 	}
@@ -105,7 +105,7 @@ func (r *replay) warnTrials(result Result, g grid, add adder) {
 			}
 		}
 		planned += runs
-		if trials < FirstLook && runs >= FirstLook {
+		if trials < FirstAnalysis && runs >= FirstAnalysis {
 			add(WarnUntested, "See why its trials failed.",
 				"%s: %d of %d trials succeeded, too few to judge it.", arm.Name, trials, runs)
 		}
@@ -128,7 +128,7 @@ func (r *replay) reuses(g grid) bool {
 }
 
 // warnBuilds warns of the effects of reused builds.
-func (r *replay) warnBuilds(look Look, g grid, add adder) {
+func (r *replay) warnBuilds(analysis Analysis, g grid, add adder) {
 	v := newBuilds(r.table, g)
 	if !v.anyReused() {
 		return
@@ -139,7 +139,7 @@ func (r *replay) warnBuilds(look Look, g grid, add adder) {
 		if v.reused[j] && v.count[j] == 1 {
 			single = append(single, arm.Name)
 		}
-		if v.reused[j] && !finite(look.Estimates[j].BuildSD) {
+		if v.reused[j] && !finite(analysis.Estimates[j].BuildSD) {
 			estimable = false
 		}
 	}

@@ -54,38 +54,38 @@ func advice(r Result, opts WordsOptions) string {
 	if r.Config.Rules > 2 {
 		return advice3(r, opts)
 	}
-	look, ok := r.Last()
+	analysis, ok := r.Last()
 	if !ok {
 		return r.tooSoon(r.Blocks, opts)
 	}
-	if look.CarryOver {
+	if analysis.CarryOver {
 		return "Undecided: which layout ran before changes the next trial, so the differences are not those of the layouts alone."
 	}
 	confidence := level(r.Config.Confidence)
 	switch base := r.Config.Baseline; {
-	case look.Recommended < 0 && look.Stop == ReasonAllResolved:
+	case analysis.Recommended < 0 && analysis.Stop == ReasonAllResolved:
 		return fmt.Sprintf("Every layout is resolved against %s (%s); which one is best is not.",
 			r.Arms[base].Name, confidence)
-	case look.Recommended < 0:
-		return undecided(r, look, opts)
-	case look.Recommended == base:
+	case analysis.Recommended < 0:
+		return undecided(r, analysis, opts)
+	case analysis.Recommended == base:
 		return fmt.Sprintf("Keep %s: no tested layout is %s (%s).",
-			r.Arms[base].Name, faster(r.keepBound(look), ""), confidence)
-	case r.Config.Rules > 1 && look.Estimates[look.Recommended].WorstLoss > r.Config.Margin:
-		return r.bestKnown(look)
+			r.Arms[base].Name, faster(r.keepBound(analysis), ""), confidence)
+	case r.Config.Rules > 1 && analysis.Estimates[analysis.Recommended].WorstLoss > r.Config.Margin:
+		return r.bestKnown(analysis)
 	}
 	return fmt.Sprintf("Recommended: %s. No tested layout is %s (%s).",
-		r.Arms[look.Recommended].Name, faster(look.Estimates[look.Recommended].WorstLoss, ""), confidence)
+		r.Arms[analysis.Recommended].Name, faster(analysis.Estimates[analysis.Recommended].WorstLoss, ""), confidence)
 }
 
 // keepBound returns the most by which any arm may be faster than the baseline, by the baseline's worst-case loss and by every
 // interval shown.
-func (r Result) keepBound(look Look) float64 {
-	bound := look.Estimates[r.Config.Baseline].WorstLoss
+func (r Result) keepBound(analysis Analysis) float64 {
+	bound := analysis.Estimates[r.Config.Baseline].WorstLoss
 	if r.Config.Rules == 1 {
 		return bound // as those runs were phrased
 	}
-	for j, e := range look.Estimates {
+	for j, e := range analysis.Estimates {
 		if j != r.Config.Baseline && r.Arms[j].Twin == "" && e.Known() {
 			bound = max(bound, e.Hi)
 		}
@@ -95,9 +95,9 @@ func (r Result) keepBound(look Look) float64 {
 
 // bestKnown phrases a recommendation that other layouts may beat by more than the margin. It states the proven gain,
 // and the layouts that may be as good.
-func (r Result) bestKnown(look Look) string {
-	best, rival := look.Estimates[look.Recommended], r.rivals(look, look.Recommended)
-	name, base := r.Arms[look.Recommended].Name, r.Arms[r.Config.Baseline].Name
+func (r Result) bestKnown(analysis Analysis) string {
+	best, rival := analysis.Estimates[analysis.Recommended], r.rivals(analysis, analysis.Recommended)
+	name, base := r.Arms[analysis.Recommended].Name, r.Arms[r.Config.Baseline].Name
 	apart := ""
 	if len(rival) > 0 {
 		apart = fmt.Sprintf("; %s and %s are not told apart", strings.Join(rival, ", "), name)
@@ -121,17 +121,17 @@ func atLeast(gain float64, base string) string {
 // equivalence states the largest difference that is still possible if none was found. It returns "" if the verdict
 // states that anyway.
 func equivalence(r Result) string {
-	look, ok := r.Last()
-	if !ok || r.Config.Rules > 2 || look.Recommended != r.Config.Baseline || !finite(look.LargestDifference) {
+	analysis, ok := r.Last()
+	if !ok || r.Config.Rules > 2 || analysis.Recommended != r.Config.Baseline || !finite(analysis.LargestDifference) {
 		return ""
 	}
-	for j, e := range look.Estimates {
+	for j, e := range analysis.Estimates {
 		if r.Arms[j].Twin == "" && (e.Lo > 0 || e.Hi < 0) {
 			return ""
 		}
 	}
 	return fmt.Sprintf("No difference larger than %s between %s and any other tested layout (%s).",
-		above(look.LargestDifference), r.Arms[r.Config.Baseline].Name, level(r.Config.Confidence))
+		above(analysis.LargestDifference), r.Arms[r.Config.Baseline].Name, level(r.Config.Confidence))
 }
 
 // faster phrases a worst-case loss, with the arm's name if it is given. If the bound is 0, all other arms are proven
@@ -175,21 +175,21 @@ func (r Result) tooSoon(blocks int, opts WordsOptions) string {
 
 // undecided returns the headline if nothing is decided: the most that can be gained, and the further effort that would
 // settle it.
-func undecided(r Result, look Look, opts WordsOptions) string {
-	if !finite(look.LargestDifference) && look.Block < r.FirstClaim() {
-		return r.tooSoon(look.Block, opts)
+func undecided(r Result, analysis Analysis, opts WordsOptions) string {
+	if !finite(analysis.LargestDifference) && analysis.Block < r.FirstClaim() {
+		return r.tooSoon(analysis.Block, opts)
 	}
-	if look.ahead(r.Config.Baseline) {
-		return r.betterButWhich(look)
+	if analysis.ahead(r.Config.Baseline) {
+		return r.betterButWhich(analysis)
 	}
-	most, who := r.mostToGain(look)
+	most, who := r.mostToGain(analysis)
 	if !finite(most) {
 		return fmt.Sprintf("Undecided: too few trials succeeded to exclude any difference (%s, %s).",
-			plural(look.Block, "block"), plural(look.Trials, "trial"))
+			plural(analysis.Block, "block"), plural(analysis.Trials, "trial"))
 	}
 	var b strings.Builder
 	open := "no layout is proven to be faster than " + r.Arms[r.Config.Baseline].Name
-	if slices.ContainsFunc(look.Estimates, func(e Estimate) bool { return e.Lo > 0 }) {
+	if slices.ContainsFunc(analysis.Estimates, func(e Estimate) bool { return e.Lo > 0 }) {
 		open = "which layout is the best is open"
 	}
 	b.WriteString("Undecided: " + open)
@@ -198,14 +198,14 @@ func undecided(r Result, look Look, opts WordsOptions) string {
 	} else {
 		fmt.Fprintf(&b, ". %s %s (%s)", who, faster(most, ""), level(r.Config.Confidence))
 	}
-	if look.BlocksNeeded > 0 {
-		fmt.Fprintf(&b, "; telling %s apart would take about %d blocks", margin(r.Config.Margin), look.BlocksNeeded)
+	if analysis.BlocksNeeded > 0 {
+		fmt.Fprintf(&b, "; telling %s apart would take about %d blocks", margin(r.Config.Margin), analysis.BlocksNeeded)
 		if opts.BlockSeconds > 0 {
-			fmt.Fprintf(&b, " (%s)", duration(float64(look.BlocksNeeded)*opts.BlockSeconds))
+			fmt.Fprintf(&b, " (%s)", duration(float64(analysis.BlocksNeeded)*opts.BlockSeconds))
 		}
 	}
 	b.WriteString(".")
-	if look.BlocksNeeded > r.Config.MaxBlocks || look.Stop == ReasonFutile || look.Stop == ReasonMaxBlocks {
+	if analysis.BlocksNeeded > r.Config.MaxBlocks || analysis.Stop == ReasonFutile || analysis.Stop == ReasonMaxBlocks {
 		b.WriteString(" " + wouldTell)
 	}
 	return b.String()
@@ -216,11 +216,11 @@ const wouldTell = "More blocks (--budget), longer trials or a wider --margin wou
 
 // mostToGain returns the most by which a layout may be faster than the baseline, and the layouts that this holds for.
 // These are all layouts, or those still open; the others are proven worse, dropped, or failed.
-func (r Result) mostToGain(look Look) (most float64, who string) {
+func (r Result) mostToGain(analysis Analysis) (most float64, who string) {
 	most = math.NaN()
 	var names []string
 	others := 0
-	for j, e := range look.Estimates {
+	for j, e := range analysis.Estimates {
 		if j == r.Config.Baseline || r.Arms[j].Twin != "" {
 			continue
 		}
@@ -235,7 +235,7 @@ func (r Result) mostToGain(look Look) (most float64, who string) {
 	}
 	switch n := len(names); {
 	case n == 0:
-		return look.LargestDifference, "No tested layout is"
+		return analysis.LargestDifference, "No tested layout is"
 	case n == others:
 		return most, "No tested layout is"
 	case n == 1:
@@ -252,15 +252,15 @@ func inWords(names []string) string {
 }
 
 // ahead reports whether the leader is proven better than the baseline.
-func (l Look) ahead(baseline int) bool {
+func (l Analysis) ahead(baseline int) bool {
 	return l.Leader >= 0 && l.Leader != baseline && l.Estimates[l.Leader].Lo > 0
 }
 
 // better returns the candidates that are proven faster than the baseline, and the smallest of their proven gains. If
 // there is none, it returns nil and infinity.
-func (r Result) better(look Look) (names []string, least float64) {
+func (r Result) better(analysis Analysis) (names []string, least float64) {
 	least = math.Inf(1)
-	for j, e := range look.Estimates {
+	for j, e := range analysis.Estimates {
 		if j != r.Config.Baseline && e.Candidate && e.Lo > 0 {
 			names, least = append(names, r.Arms[j].Name), min(least, e.Lo)
 		}
@@ -277,46 +277,46 @@ func are(names []string) string {
 }
 
 // betterButWhich phrases the undecided verdict if layouts beat the baseline but the best of them is open.
-func (r Result) betterButWhich(look Look) string {
-	names, least := r.better(look)
+func (r Result) betterButWhich(analysis Analysis) string {
+	names, least := r.better(analysis)
 	better := are(names)
 	bound := ""
-	if loss := look.Estimates[look.Leader].WorstLoss; loss <= math.Log(unresolvableFrom) {
-		bound = "; no tested layout is " + faster(loss, r.Arms[look.Leader].Name)
+	if loss := analysis.Estimates[analysis.Leader].WorstLoss; loss <= math.Log(unresolvableFrom) {
+		bound = "; no tested layout is " + faster(loss, r.Arms[analysis.Leader].Name)
 	}
 	return fmt.Sprintf("Undecided which is best: %s proven to be faster, %s%s (%s). %s",
 		better, atLeast(least, r.Arms[r.Config.Baseline].Name), bound, level(r.Config.Confidence), wouldTell)
 }
 
 // ArmSentence phrases what is known about one arm against the baseline. It returns "" for the baseline and before the
-// first look.
+// first analysis.
 func ArmSentence(r Result, arm int) string {
-	look, ok := r.Last()
-	if !ok || arm == r.Config.Baseline || arm < 0 || arm >= len(look.Estimates) {
+	analysis, ok := r.Last()
+	if !ok || arm == r.Config.Baseline || arm < 0 || arm >= len(analysis.Estimates) {
 		return ""
 	}
 	if r.Arms[arm].Twin != "" {
 		return aaSentence(r, arm)
 	}
-	e, name := r.Shown(look, arm), r.Arms[arm].Name
+	e, name := r.Shown(analysis, arm), r.Arms[arm].Name
 	confidence := level(r.Config.Confidence)
 	switch {
-	case !e.Known() && e.DroppedAt == 0 && finite(e.Effect) && look.Block < r.FirstClaim():
+	case !e.Known() && e.DroppedAt == 0 && finite(e.Effect) && analysis.Block < r.FirstClaim():
 		return fmt.Sprintf("%s: %s so far; an interval is given from block %d on (%s, %s).", name,
-			change(e.Effect), r.FirstClaim(), plural(look.Block, "block"), plural(look.Trials, "trial"))
+			change(e.Effect), r.FirstClaim(), plural(analysis.Block, "block"), plural(analysis.Trials, "trial"))
 	case r.Config.Rules > 2 && e.unvarying():
 		return fmt.Sprintf("%s: %s in every trial, without any noise: no interval can be given (%s, %s).", name, over(e, r.base()),
-			plural(look.Block, "block"), plural(look.Trials, "trial"))
+			plural(analysis.Block, "block"), plural(analysis.Trials, "trial"))
 	case !e.Known() && e.DroppedAt > 0:
 		return fmt.Sprintf("%s: dropped after block %d, not the best (%s).", name, e.DroppedAt, confidence)
-	case !e.Known() && r.Config.Rules > 2 && e.N >= FirstLook:
+	case !e.Known() && r.Config.Rules > 2 && e.N >= FirstAnalysis:
 		return fmt.Sprintf("%s: too few blocks in which %s succeeded too (its own trials: %d, those of %[2]s: %[4]d).", name, r.base(), e.N,
-			look.Estimates[r.Config.Baseline].N)
+			analysis.Estimates[r.Config.Baseline].N)
 	case !e.Known():
 		return fmt.Sprintf("%s: too few trials to judge (%s).", name, plural(e.N, "trial"))
 	case unresolvable(e):
 		return fmt.Sprintf("%s: not resolvable here, its %s interval goes beyond a factor of %d (%s, %s).",
-			name, confidence, unresolvableFrom, plural(look.Block, "block"), plural(look.Trials, "trial"))
+			name, confidence, unresolvableFrom, plural(analysis.Block, "block"), plural(analysis.Trials, "trial"))
 	case e.DroppedAt > 0 && !(e.Lo > 0 || e.Hi < 0):
 		return fmt.Sprintf("%s: dropped after block %d, not the best (%s).", name, e.DroppedAt, confidence)
 	}
@@ -330,11 +330,11 @@ func ArmSentence(r Result, arm int) string {
 	}
 	if r.Config.Rules > 2 {
 		return fmt.Sprintf("%s: %s (%s interval %s%s; %s, %s%s).", name, over(e, r.base()), confidence, e.limits(),
-			strings.Replace(simultaneous, "simultaneous", "joint", 1), plural(look.Block, "block"), plural(look.Trials, "trial"), dropped)
+			strings.Replace(simultaneous, "simultaneous", "joint", 1), plural(analysis.Block, "block"), plural(analysis.Trials, "trial"), dropped)
 	}
 	return fmt.Sprintf("%s: %s %s (%s interval %s%s; %s, %s%s).",
 		name, change(e.Effect), against(e, r.Arms[r.Config.Baseline].Name), confidence, interval(e),
-		simultaneous, plural(look.Block, "block"), plural(look.Trials, "trial"), dropped)
+		simultaneous, plural(analysis.Block, "block"), plural(analysis.Trials, "trial"), dropped)
 }
 
 // unresolvableFrom is the factor from which the limits of an interval are meaningless, if the interval includes zero

@@ -8,15 +8,15 @@ import (
 
 // advice3 returns the headline since rules 3: the decision, its size and confidence, then what to do.
 func advice3(r Result, opts WordsOptions) string {
-	look, ok := r.Last()
+	analysis, ok := r.Last()
 	if !ok {
 		return r.tooSoon(r.Blocks, opts)
 	}
 	switch a := r.Answer(); a.Decision {
 	case DecisionUse:
-		return r.use(look, a)
+		return r.use(analysis, a)
 	case DecisionMore:
-		return r.more(look, a)
+		return r.more(analysis, a)
 	case DecisionKeep:
 		if a.Bound == 0 {
 			return fmt.Sprintf("Keep %s: no tested layout is faster (%s confidence).", r.base(), level(r.Config.Confidence))
@@ -24,9 +24,9 @@ func advice3(r Result, opts WordsOptions) string {
 		return fmt.Sprintf("Keep %s: at most %s can be gained by any tested layout (%s confidence).", r.base(), above(a.Bound),
 			level(r.Config.Confidence))
 	case DecisionOpen:
-		return r.open(look, a, opts)
+		return r.open(analysis, a, opts)
 	default:
-		return r.noVerdict(look, opts)
+		return r.noVerdict(analysis, opts)
 	}
 }
 
@@ -45,34 +45,34 @@ func Add(headline, sentence string) string {
 func (r Result) base() string { return r.Arms[r.Config.Baseline].Name }
 
 // noVerdict returns the headline if there is no decision, with the reason.
-func (r Result) noVerdict(look Look, opts WordsOptions) string {
+func (r Result) noVerdict(analysis Analysis, opts WordsOptions) string {
 	switch {
-	case look.CarryOver:
+	case analysis.CarryOver:
 		return "No verdict: each trial affects the one after it, so the differences cannot be attributed to the layouts." +
 			ToDo + "set a longer --warm-up or --window."
-	case look.Changed:
+	case analysis.Changed:
 		return "No verdict: the effect of a layout changed during the run, so that the limits of earlier and later blocks exclude each " +
 			"other." + ToDo + "see \"Every trial\" for when, remove the cause, and run again."
-	case look.Block < r.FirstClaim():
-		return r.tooSoon(look.Block, opts)
+	case analysis.Block < r.FirstClaim():
+		return r.tooSoon(analysis.Block, opts)
 	}
-	if base := look.Estimates[r.Config.Baseline]; base.N < FirstLook {
+	if base := analysis.Estimates[r.Config.Baseline]; base.N < FirstAnalysis {
 		return fmt.Sprintf("No verdict: of %s, the baseline, %d of %s succeeded, too few to compare anything with."+ToDo+
-			"see why they failed, or choose another with --baseline.", r.base(), base.N, plural(look.Block, "trial"))
+			"see why they failed, or choose another with --baseline.", r.base(), base.N, plural(analysis.Block, "trial"))
 	}
-	for j, e := range look.Estimates {
+	for j, e := range analysis.Estimates {
 		if e.unvarying() {
 			return fmt.Sprintf("No verdict: the ratio of %s to %s does not vary at all, so its error is unknown."+ToDo+
 				"check that trials are measured and not copied or rounded; measure longer.", r.Arms[j].Name, r.base())
 		}
 	}
-	return fmt.Sprintf("No verdict: too few trials succeeded to exclude any difference (%s, %s).", plural(look.Block, "block"),
-		plural(look.Trials, "trial"))
+	return fmt.Sprintf("No verdict: too few trials succeeded to exclude any difference (%s, %s).", plural(analysis.Block, "block"),
+		plural(analysis.Trials, "trial"))
 }
 
 // unvarying reports whether an estimate has no interval because its trials show no noise.
 func (e Estimate) unvarying() bool {
-	return finite(e.Effect) && !e.Known() && e.N >= FirstLook && e.SE*e.SE < rounding
+	return finite(e.Effect) && !e.Known() && e.N >= FirstAnalysis && e.SE*e.SE < rounding
 }
 
 // tooEarly returns the headline before the first intervals.
@@ -95,10 +95,10 @@ func (e Estimate) limits() string {
 }
 
 // use phrases the layout to use: its gain, and what other layouts may gain in addition.
-func (r Result) use(look Look, a Answer) string {
-	e, name := look.Estimates[a.Arm], r.Arms[a.Arm].Name
+func (r Result) use(analysis Analysis, a Answer) string {
+	e, name := analysis.Estimates[a.Arm], r.Arms[a.Arm].Name
 	said := fmt.Sprintf("Use %s: %s (%s interval %s).", name, over(e, r.base()), level(r.Config.Confidence), e.limits())
-	switch others := r.rivals(look, a.Arm); {
+	switch others := r.rivals(analysis, a.Arm); {
 	case r.pair():
 		return said
 	case e.WorstLoss == 0:
@@ -131,9 +131,9 @@ func over(e Estimate, base string) string {
 }
 
 // rivals returns the names of the candidates other than the arm and the baseline.
-func (r Result) rivals(look Look, arm int) []string {
+func (r Result) rivals(analysis Analysis, arm int) []string {
 	var names []string
-	for j, e := range look.Estimates {
+	for j, e := range analysis.Estimates {
 		if j != arm && j != r.Config.Baseline && e.Candidate {
 			names = append(names, r.Arms[j].Name)
 		}
@@ -149,15 +149,15 @@ func inWordsOr(names []string) string {
 }
 
 // more phrases that several layouts beat the baseline, while the best of them is open.
-func (r Result) more(look Look, a Answer) string {
-	names, least := r.better(look)
+func (r Result) more(analysis Analysis, a Answer) string {
+	names, least := r.better(analysis)
 	which := are(names)
 	proven := "at least " + change(least) + " over " + r.base()
 	if inTimes(least) {
 		proven = "at least " + times(least) + " times as fast as " + r.base()
 	}
 	open := "which is best is open"
-	if loss := look.Estimates[a.Arm].WorstLoss; finite(loss) && loss <= math.Log(unresolvableFrom) {
+	if loss := analysis.Estimates[a.Arm].WorstLoss; finite(loss) && loss <= math.Log(unresolvableFrom) {
 		open = fmt.Sprintf("up to %s more than with %s is open", above(loss), r.Arms[a.Arm].Name)
 	}
 	pick := "use " + r.Arms[a.Arm].Name
@@ -169,7 +169,7 @@ func (r Result) more(look Look, a Answer) string {
 }
 
 // open phrases that nothing is proven faster, and how much could still be gained.
-func (r Result) open(look Look, a Answer, opts WordsOptions) string {
+func (r Result) open(analysis Analysis, a Answer, opts WordsOptions) string {
 	said := fmt.Sprintf("Keep %s for now: no layout is proven faster, and up to %s is open (%s confidence).", r.base(), above(a.Bound),
 		level(r.Config.Confidence))
 	done := fmt.Sprintf("if %s is not worth a change, you are done; ", above(a.Bound))
@@ -178,11 +178,11 @@ func (r Result) open(look Look, a Answer, opts WordsOptions) string {
 		said = fmt.Sprintf("Keep %s for now: no layout is proven faster, and the trials differ so much that not even a factor of %d is "+
 			"excluded (%s confidence).", r.base(), tellsNothing, level(r.Config.Confidence))
 	}
-	return said + ToDo + done + r.settles(look, opts)
+	return said + ToDo + done + r.settles(analysis, opts)
 }
 
 // settles returns the effort that resolves the margin, with the command for it.
-func (r Result) settles(look Look, opts WordsOptions) string {
+func (r Result) settles(analysis Analysis, opts WordsOptions) string {
 	command := func(blocks int) string {
 		if opts.Resume == nil {
 			return ""
@@ -191,13 +191,13 @@ func (r Result) settles(look Look, opts WordsOptions) string {
 	}
 	first := ForecastFrom(len(r.Arms))
 	switch {
-	case look.BlocksNeeded > 0:
-		said := fmt.Sprintf("to resolve %s, measure about %s in all", margin(r.Config.Margin), plural(look.BlocksNeeded, "block"))
-		if c := command(look.BlocksNeeded); c != "" {
+	case analysis.BlocksNeeded > 0:
+		said := fmt.Sprintf("to resolve %s, measure about %s in all", margin(r.Config.Margin), plural(analysis.BlocksNeeded, "block"))
+		if c := command(analysis.BlocksNeeded); c != "" {
 			return said + ": " + c
 		}
 		return said + "."
-	case look.Block < first:
+	case analysis.Block < first:
 		said := fmt.Sprintf("what it takes to resolve %s can be said from block %d on", margin(r.Config.Margin), first)
 		if c := command(first); c != "" {
 			return said + ": " + c

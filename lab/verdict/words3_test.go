@@ -13,14 +13,14 @@ func TestHeadline3(t *testing.T) {
 		return e
 	}
 	most := func(p float64) Estimate { return Estimate{WorstLoss: percent(p), Candidate: true} }
-	last := Look{Block: 9, Trials: 45, Stop: ReasonMaxBlocks, Recommended: -1, Leader: 0}
+	last := Analysis{Block: 9, Trials: 45, Stop: ReasonMaxBlocks, Recommended: -1, Leader: 0}
 	use, ahead, carried, changed, early := last, last, last, last, last
 	use.Recommended, use.Leader, ahead.Leader = 3, 3, 3
 	carried.CarryOver, changed.Changed, early.Block = true, true, 4
 	needs := last
 	needs.BlocksNeeded = 24
 	for name, c := range map[string]struct {
-		look      Look
+		analysis  Analysis
 		estimates map[int]Estimate
 		want      string
 	}{
@@ -56,7 +56,7 @@ func TestHeadline3(t *testing.T) {
 		"early": {early, map[int]Estimate{0: most(5)}, "Too early to say: 4 of the 6 blocks that an interval needs are complete. " +
 			"2 more take about 75 s."},
 	} {
-		r := resultWith(c.look, c.estimates)
+		r := resultWith(c.analysis, c.estimates)
 		r.Config.Rules, r.Config.MaxBlocks = 3, 20
 		if got := Headline(r, WordsOptions{BlockSeconds: 37.5, Resume: func(blocks int) string {
 			return fmt.Sprintf("filewise resume 1 --budget %.0fm", float64(blocks)*37.5/60)

@@ -8,19 +8,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// resultWith is a result of five arms with one look that has the estimates
+// resultWith is a result of five arms with one analysis that has the estimates
 // against 1 file, and everything else unknown.
-func resultWith(look Look, estimates map[int]Estimate) Result {
+func resultWith(analysis Analysis, estimates map[int]Estimate) Result {
 	nan := math.NaN()
-	r := Result{Config: rules1(), Arms: armsOf(5), Blocks: look.Block}
+	r := Result{Config: rules1(), Arms: armsOf(5), Blocks: analysis.Block}
 	for j := range r.Arms {
 		e, ok := estimates[j]
 		if !ok {
 			e = Estimate{Lo: nan, Hi: nan}
 		}
-		look.Estimates = append(look.Estimates, e)
+		analysis.Estimates = append(analysis.Estimates, e)
 	}
-	r.Looks = []Look{look}
+	r.Analyses = []Analysis{analysis}
 	return r
 }
 
@@ -35,71 +35,71 @@ const goOn = "More blocks (--budget), longer trials or a wider --margin would re
 func TestHeadline(t *testing.T) {
 	regret := func(p float64) Estimate { return Estimate{WorstLoss: percent(p)} }
 	for _, c := range []struct {
-		look      Look
+		analysis  Analysis
 		estimates map[int]Estimate
 		opts      WordsOptions
 		want      string
 	}{
-		{Look{Stop: ReasonRecommend, Recommended: 3}, map[int]Estimate{3: regret(1.53)}, WordsOptions{},
+		{Analysis{Stop: ReasonRecommend, Recommended: 3}, map[int]Estimate{3: regret(1.53)}, WordsOptions{},
 			"Recommended: 8 files. No tested layout is more than 1.6 % faster (95 %)."},
-		{Look{Stop: ReasonRecommend, Recommended: 3}, map[int]Estimate{3: regret(0)}, WordsOptions{},
+		{Analysis{Stop: ReasonRecommend, Recommended: 3}, map[int]Estimate{3: regret(0)}, WordsOptions{},
 			"Recommended: 8 files. No tested layout is faster (95 %)."},
-		{Look{Stop: ReasonKeepBaseline, Recommended: 0}, map[int]Estimate{0: regret(1.97)}, WordsOptions{},
+		{Analysis{Stop: ReasonKeepBaseline, Recommended: 0}, map[int]Estimate{0: regret(1.97)}, WordsOptions{},
 			"Keep 1 file: no tested layout is more than 2 % faster (95 %)."},
-		{Look{Block: 20, Stop: ReasonMaxBlocks, Recommended: -1, BlocksNeeded: 95}, map[int]Estimate{1: estimate(1, -9, 4.3),
+		{Analysis{Block: 20, Stop: ReasonMaxBlocks, Recommended: -1, BlocksNeeded: 95}, map[int]Estimate{1: estimate(1, -9, 4.3),
 			2: estimate(1, -9, 3), 3: estimate(1, -9, 3), 4: estimate(1, -9, 3)}, WordsOptions{BlockSeconds: 265},
 			"Undecided: no layout is proven to be faster than 1 file. No tested layout is more than 4.3 % faster (95 %); " +
 				"telling 2 % apart would take about 95 blocks (7 h). " + goOn},
-		{Look{Block: 5, Recommended: -1, LargestDifference: percent(4.31), BlocksNeeded: 12}, nil, WordsOptions{},
+		{Analysis{Block: 5, Recommended: -1, LargestDifference: percent(4.31), BlocksNeeded: 12}, nil, WordsOptions{},
 			"Undecided: no layout is proven to be faster than 1 file. No tested layout is more than 4.4 % faster (95 %); " +
 				"telling 2 % apart would take about 12 blocks."},
-		{Look{Block: 3, Trials: 4, Recommended: -1, LargestDifference: math.NaN()}, nil, WordsOptions{},
+		{Analysis{Block: 3, Trials: 4, Recommended: -1, LargestDifference: math.NaN()}, nil, WordsOptions{},
 			"Undecided: too few trials succeeded to exclude any difference (3 blocks, 4 trials)."},
-		{Look{Block: 6, Trials: 15, Recommended: -1, LargestDifference: math.NaN(), BlocksNeeded: 12},
+		{Analysis{Block: 6, Trials: 15, Recommended: -1, LargestDifference: math.NaN(), BlocksNeeded: 12},
 			map[int]Estimate{3: estimate(-6.8, -12.5, 16)}, WordsOptions{}, // another was dropped before it had an interval
 			"Undecided: no layout is proven to be faster than 1 file. 8 files is not more than 16 % faster (95 %); " +
 				"telling 2 % apart would take about 12 blocks."},
-		{Look{Block: 6, Recommended: -1, LargestDifference: percent(40), BlocksNeeded: 12}, map[int]Estimate{
+		{Analysis{Block: 6, Recommended: -1, LargestDifference: percent(40), BlocksNeeded: 12}, map[int]Estimate{
 			1: estimate(0, -2, 2), 2: estimate(-20, -40, -10), 3: estimate(1, -3, 6), 4: estimate(1, -7, 6)}, WordsOptions{},
 			"Undecided: no layout is proven to be faster than 1 file. None of 2 files, 8 files and 16 files is more than 6 % faster (95 %); " +
 				"telling 2 % apart would take about 12 blocks."},
-		{Look{Block: 6, Stop: ReasonMaxBlocks, Recommended: -1, Leader: 4, LargestDifference: percent(900), BlocksNeeded: 9000},
+		{Analysis{Block: 6, Stop: ReasonMaxBlocks, Recommended: -1, Leader: 4, LargestDifference: percent(900), BlocksNeeded: 9000},
 			map[int]Estimate{
 				3: {Lo: percent(20), Candidate: true, WorstLoss: percent(60)},
 				4: {Lo: percent(30), Candidate: true, WorstLoss: percent(41)},
 			}, WordsOptions{},
 			"Undecided which is best: 8 files and 16 files are each proven to be faster, at least +20.0 % against 1 file; " +
 				"no tested layout is more than 41 % faster than 16 files (95 %). " + goOn},
-		{Look{Recommended: -1, Leader: 4, LargestDifference: percent(900)},
+		{Analysis{Recommended: -1, Leader: 4, LargestDifference: percent(900)},
 			map[int]Estimate{4: {Lo: percent(30), Candidate: true, WorstLoss: percent(162.5)}}, WordsOptions{},
 			"Undecided which is best: 16 files is proven to be faster, at least +30.0 % against 1 file; " +
 				"no tested layout is more than 2.7 times as fast as 16 files (95 %). " + goOn},
-		{Look{Recommended: -1, Leader: 4, LargestDifference: percent(900)},
+		{Analysis{Recommended: -1, Leader: 4, LargestDifference: percent(900)},
 			map[int]Estimate{4: {Lo: percent(30), Candidate: true, WorstLoss: 0}}, WordsOptions{},
 			"Undecided which is best: 16 files is proven to be faster, at least +30.0 % against 1 file; " +
 				"no tested layout is faster than 16 files (95 %). " + goOn},
-		{Look{Stop: ReasonRecommend, Recommended: 3}, map[int]Estimate{3: regret(162.5)}, WordsOptions{},
+		{Analysis{Stop: ReasonRecommend, Recommended: 3}, map[int]Estimate{3: regret(162.5)}, WordsOptions{},
 			"Recommended: 8 files. No tested layout is more than 2.7 times as fast (95 %)."},
-		{Look{Stop: ReasonKeepBaseline, Recommended: 0}, map[int]Estimate{0: regret(100)}, WordsOptions{},
+		{Analysis{Stop: ReasonKeepBaseline, Recommended: 0}, map[int]Estimate{0: regret(100)}, WordsOptions{},
 			"Keep 1 file: no tested layout is more than 2 times as fast (95 %)."},
-		{Look{Block: 20, Stop: ReasonMaxBlocks, Recommended: -1, LargestDifference: percent(734.7), BlocksNeeded: 95},
+		{Analysis{Block: 20, Stop: ReasonMaxBlocks, Recommended: -1, LargestDifference: percent(734.7), BlocksNeeded: 95},
 			nil, WordsOptions{},
 			"Undecided: no layout is proven to be faster than 1 file. No tested layout is more than 8.4 times as fast (95 %); " +
 				"telling 2 % apart would take about 95 blocks. " + goOn},
-		{Look{Block: 20, Recommended: -1, BlocksNeeded: 95}, map[int]Estimate{1: {Lo: -5, Hi: 5}}, WordsOptions{},
+		{Analysis{Block: 20, Recommended: -1, BlocksNeeded: 95}, map[int]Estimate{1: {Lo: -5, Hi: 5}}, WordsOptions{},
 			"Undecided: no layout is proven to be faster than 1 file, and the trials differ so much that not even a factor of 10 is " +
 				"excluded; telling 2 % apart would take about 95 blocks. " + goOn},
-		{Look{Block: 20, Recommended: -1}, map[int]Estimate{1: {Lo: percent(1), Hi: percent(9), DroppedAt: 4}, 2: estimate(5, -1, 10)},
+		{Analysis{Block: 20, Recommended: -1}, map[int]Estimate{1: {Lo: percent(1), Hi: percent(9), DroppedAt: 4}, 2: estimate(5, -1, 10)},
 			WordsOptions{}, "Undecided: which layout is the best is open. 4 files is not more than 10 % faster (95 %)."},
-		{Look{Stop: ReasonAllResolved, Recommended: -1}, nil, WordsOptions{},
+		{Analysis{Stop: ReasonAllResolved, Recommended: -1}, nil, WordsOptions{},
 			"Every layout is resolved against 1 file (95 %); which one is best is not."},
 	} {
-		if got := Headline(resultWith(c.look, c.estimates), c.opts); got != c.want {
+		if got := Headline(resultWith(c.analysis, c.estimates), c.opts); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
 	}
-	look := Look{Block: 9, Stop: ReasonRecommend, Recommended: 3, Leader: 3}
-	apart := resultWith(look, map[int]Estimate{
+	analysis := Analysis{Block: 9, Stop: ReasonRecommend, Recommended: 3, Leader: 3}
+	apart := resultWith(analysis, map[int]Estimate{
 		3: {Lo: percent(310), WorstLoss: percent(39.3), Candidate: true, Effect: percent(400)}, 4: {Candidate: true}})
 	apart.Config.Rules = 2
 	known := "Recommended: 8 files, at least 4.1 times 1 file; 16 files and 8 files are not told apart (95 %). " +
@@ -132,13 +132,13 @@ func TestArmSentence(t *testing.T) {
 			", simultaneous over 4 layouts; 7 blocks, 33 trials; dropped after block 5)."},
 		{Estimate{N: 1, Lo: math.NaN()}, "8 files: too few trials to judge (1 trial)."},
 	} {
-		r := resultWith(Look{Block: 7, Trials: 33}, map[int]Estimate{3: c.estimate})
+		r := resultWith(Analysis{Block: 7, Trials: 33}, map[int]Estimate{3: c.estimate})
 		if got := ArmSentence(r, 3); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
 	}
 	for _, j := range []int{-1, 0, 5} {
-		if got := ArmSentence(resultWith(Look{}, nil), j); got != "" {
+		if got := ArmSentence(resultWith(Analysis{}, nil), j); got != "" {
 			t.Errorf("arm %d: %s", j, got)
 		}
 	}
@@ -151,21 +151,21 @@ func TestDroppedArmIsShownAsOfItsDrop(t *testing.T) {
 	then.RawEffect, now.RawEffect = percent(-46), percent(-40)
 	then.DroppedAt, now.DroppedAt = 4, 4
 	then.Typical, now.Typical = 900, 1000
-	r := resultWith(Look{Block: 7, Trials: 33}, map[int]Estimate{3: now})
-	was := resultWith(Look{Block: 4}, map[int]Estimate{3: then}).Looks
-	before := resultWith(Look{Block: 3}, map[int]Estimate{3: estimate(5, -90, 900)}).Looks
-	r.Looks = append(append(before, was...), r.Looks...)
+	r := resultWith(Analysis{Block: 7, Trials: 33}, map[int]Estimate{3: now})
+	was := resultWith(Analysis{Block: 4}, map[int]Estimate{3: then}).Analyses
+	before := resultWith(Analysis{Block: 3}, map[int]Estimate{3: estimate(5, -90, 900)}).Analyses
+	r.Analyses = append(append(before, was...), r.Analyses...)
 	last, _ := r.Last()
 	if e := r.Shown(last, 3); e.Effect != then.Effect || e.RawEffect != then.RawEffect || e.Typical != 1000 {
 		t.Errorf("shown: %+v", e)
 	}
-	if e := r.Shown(r.Looks[0], 3); e.Effect != percent(5) {
-		t.Errorf("shown of the look before the drop: %+v", e)
+	if e := r.Shown(r.Analyses[0], 3); e.Effect != percent(5) {
+		t.Errorf("shown of the analysis before the drop: %+v", e)
 	}
 	if got := ArmSentence(r, 3); !strings.HasPrefix(got, "8 files: −47.2 % against 1 file (95 % interval −58.4 … −21.1,") {
 		t.Error(got)
 	}
-	r.Looks = r.Looks[2:] // without the look at which it was dropped
+	r.Analyses = r.Analyses[2:] // without the analysis at which it was dropped
 	if got := ArmSentence(r, 3); !strings.HasPrefix(got, "8 files: −42.5 %") {
 		t.Error(got)
 	}
@@ -187,7 +187,7 @@ func TestBound(t *testing.T) {
 }
 
 func TestConfidenceInWords(t *testing.T) {
-	r := resultWith(Look{Recommended: 3}, map[int]Estimate{3: estimate(6, 5, 7)})
+	r := resultWith(Analysis{Recommended: 3}, map[int]Estimate{3: estimate(6, 5, 7)})
 	r.Config.Confidence = 0.999
 	if got := ArmSentence(r, 3); !strings.Contains(got, "(99.9 % interval") {
 		t.Error(got)

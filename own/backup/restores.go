@@ -192,17 +192,17 @@ func (r *Result) chosen(restored archive.Run, g Goal) (Restore, string, error) {
 		return Restore{}, "", err
 	}
 	for _, f := range j.Families {
-		look, ok := f.Result.Last()
-		if f.Name != family || !ok || look.Leader < 0 {
+		analysis, ok := f.Result.Last()
+		if f.Name != family || !ok || analysis.Leader < 0 {
 			continue
 		}
-		best := look.Recommended
+		best := analysis.Recommended
 		if best < 0 {
-			best = look.Leader
+			best = analysis.Leader
 		}
 		name := restored.Plan.Layouts[best].Name
 		if i := slices.IndexFunc(r.Restores, func(s Restore) bool { return s.Layout == name }); i >= 0 {
-			return r.Restores[i], lossText(look.Estimates[best].WorstLoss, look.Recommended >= 0, restored.Plan.Confidence), nil
+			return r.Restores[i], lossText(analysis.Estimates[best].WorstLoss, analysis.Recommended >= 0, restored.Plan.Confidence), nil
 		}
 	}
 	return least(r.Restores, by[g.Optimize]), lossText(unknownLoss, false, restored.Plan.Confidence), nil

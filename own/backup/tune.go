@@ -76,7 +76,7 @@ func onward(r archive.Run, ended experiment.Ending) string {
 	}
 	enough := 2 * r.Plan.Budget
 	if done > 0 { // one block more than the first interim analysis needs, since failed trials are repeated
-		enough = max(enough, took/time.Duration(done)*time.Duration(len(r.Plan.Layouts)*(verdict.FirstLook+1)))
+		enough = max(enough, took/time.Duration(done)*time.Duration(len(r.Plan.Layouts)*(verdict.FirstAnalysis+1)))
 	}
 	if enough == 0 {
 		return "start again, with fewer --files and --backup-option"
@@ -106,16 +106,16 @@ func Of(r archive.Run, thrown []filewise.Trial) (*Result, error) {
 	}
 	out := &Result{Run: r.ID, Database: p.Target.Database, Server: p.Target.Address.String(), plan: p, at: r.Started,
 		Settings: settings(p, r.Trials)}
-	look, ok := j.First().Result.Last()
-	if !ok || look.Leader < 0 {
+	analysis, ok := j.First().Result.Last()
+	if !ok || analysis.Leader < 0 {
 		return nil, unfound(r, j.Decision)
 	}
-	best := look.Recommended
+	best := analysis.Recommended
 	if best < 0 {
-		best = look.Leader
+		best = analysis.Leader
 	}
 	out.layout = p.Layouts[best]
-	out.Layout, out.Verdict = out.layout.Name, lossText(look.Estimates[best].WorstLoss, look.Recommended >= 0, p.Confidence)
+	out.Layout, out.Verdict = out.layout.Name, lossText(analysis.Estimates[best].WorstLoss, analysis.Recommended >= 0, p.Confidence)
 	for _, f := range r.Server {
 		if f.Name == filewise.ProbeOwnWork {
 			out.Work = f.Value

@@ -63,7 +63,7 @@ func TestLinesFitAScreen(t *testing.T) {
 	}
 }
 
-// A run that has ended cannot go on: what helps is another one, with time for the blocks of a first look.
+// A run that has ended cannot go on: what helps is another one, with time for the blocks of a first analysis.
 func TestTooLittleBudget(t *testing.T) {
 	var r archive.Run
 	r.ID, r.Plan.Budget, r.Plan.Layouts = 7, time.Minute, make([]filewise.Layout, 4)
@@ -74,7 +74,7 @@ func TestTooLittleBudget(t *testing.T) {
 		t.Error(got)
 	}
 	got := onward(r, experiment.Spent)
-	if want := fmt.Sprintf("--budget %v or more", time.Duration(4*(verdict.FirstLook+1)+1)*time.Minute); !strings.Contains(got, want) ||
+	if want := fmt.Sprintf("--budget %v or more", time.Duration(4*(verdict.FirstAnalysis+1)+1)*time.Minute); !strings.Contains(got, want) ||
 		strings.Contains(got, "resume") {
 		t.Errorf("%s; want %s", got, want)
 	}

@@ -140,13 +140,13 @@ func tuningRows(p experiment.Plan, trials []filewise.Trial, end experiment.Decis
 	if err != nil {
 		return nil, err
 	}
-	look, ok := j.First().Result.Last()
-	if !ok || look.Leader < 0 {
+	analysis, ok := j.First().Result.Last()
+	if !ok || analysis.Leader < 0 {
 		return nil, fmt.Errorf("nothing was found: %s", end.Why)
 	}
-	found := look.Recommended
+	found := analysis.Recommended
 	if found < 0 {
-		found = look.Leader
+		found = analysis.Leader
 	}
 	slower, pm, best := excess(times, found)
 	full := len(p.Layouts) * p.MaxBlocks

@@ -301,9 +301,9 @@ func (b *captureBench) effect(ctx context.Context, text string) (e verdict.Estim
 		return e, err
 	}
 	r := j.First().Result
-	look, ok := r.Last()
+	analysis, ok := r.Last()
 	if !ok {
 		return e, fmt.Errorf("%d trials, and nothing is known: %s", len(trials), end.Why)
 	}
-	return r.Shown(look, len(r.Arms)-1), nil
+	return r.Shown(analysis, len(r.Arms)-1), nil
 }

@@ -103,21 +103,21 @@ func (d *decided) add(p experiment.Plan, trials []filewise.Trial, end experiment
 		return err
 	}
 	d.runs, d.measuring, d.wall = d.runs+1, d.measuring+j.Measuring, d.wall+j.Elapsed
-	for _, look := range j.First().Result.Looks {
-		if x := look.Estimates[1]; (x.Hi-x.Lo)/2 <= math.Log(1.05) {
+	for _, analysis := range j.First().Result.Analyses {
+		if x := analysis.Estimates[1]; (x.Hi-x.Lo)/2 <= math.Log(1.05) {
 			d.narrow++
-			d.toNarrow += timeUntil(trials, look.Block)
+			d.toNarrow += timeUntil(trials, analysis.Block)
 			break
 		}
 	}
-	look, ok := j.First().Result.Last()
+	analysis, ok := j.First().Result.Last()
 	if d.last = "  " + end.Why; !ok {
 		return nil
 	}
-	x := look.Estimates[1]
+	x := analysis.Estimates[1]
 	d.last = fmt.Sprintf("  %s (%s)", say.Interval(x.Effect, x.Lo, x.Hi), end.Why)
 	switch {
-	case d.planted && (x.Lo > 0 || look.Recommended == 1), !d.planted && (x.Lo > 0 || x.Hi < 0 || x.DroppedAt > 0):
+	case d.planted && (x.Lo > 0 || analysis.Recommended == 1), !d.planted && (x.Lo > 0 || x.Hi < 0 || x.DroppedAt > 0):
 		d.wrong++
 	case end.Ending == experiment.Decided && j.Elapsed <= 5*time.Minute:
 		d.right++

@@ -102,7 +102,7 @@ func (p *plants) neighbour(strength float64) (end func()) {
 // repeat is one experiment: whether the top cause is right, and whether another
 // one is named instead.
 func (f faint) repeat(planted *plants, strength float64) (right, wrong bool, effect float64) {
-	p, trials := f.measure(planted, strength, verdict.FirstLook*2)
+	p, trials := f.measure(planted, strength, verdict.FirstAnalysis*2)
 	effect = throughput(trials, fast)/throughput(trials, slowed) - 1
 	j, err := p.Judge(trials)
 	if err != nil {
@@ -182,7 +182,7 @@ func BenchmarkFaintCauses(b *testing.B) {
 func (f faint) calibrated(planted *plants) float64 {
 	strength := f.first
 	for range 12 {
-		_, trials := f.measure(planted, strength, verdict.FirstLook)
+		_, trials := f.measure(planted, strength, verdict.FirstAnalysis)
 		effect := throughput(trials, fast)/throughput(trials, slowed) - 1
 		planted.t.Logf("%s: strength %.3g: %+.0f %%", f.name, strength, 100*effect)
 		if effect > 0.15 && effect < 0.28 {

@@ -16,9 +16,9 @@ var (
 func TestTwoEqualVolumesDoubleABackup(t *testing.T) {
 	w := newWorld(t, usual, usual, 1.5)
 	truth := w.plant(t, oneFile, twoFiles)
-	j, look := w.run(t, w.plan(6, oneFile, twoFiles))
-	truth.mustBeIn(t, look)
-	if look.Recommended != 1 || look.Estimates[1].Lo <= 0 {
+	j, analysis := w.run(t, w.plan(6, oneFile, twoFiles))
+	truth.mustBeIn(t, analysis)
+	if analysis.Recommended != 1 || analysis.Estimates[1].Lo <= 0 {
 		t.Errorf("two volumes that together are twice as fast are not recommended: %v", j.Sentences())
 	}
 }
@@ -26,9 +26,9 @@ func TestTwoEqualVolumesDoubleABackup(t *testing.T) {
 func TestSlowSecondVolumeIsSeen(t *testing.T) {
 	w := newWorld(t, usual, slow, 1)
 	truth := w.plant(t, oneFile, twoFiles)
-	j, look := w.run(t, w.plan(6, oneFile, twoFiles))
-	truth.mustBeIn(t, look)
-	if look.Recommended != 0 || look.Estimates[1].Hi >= 0 {
+	j, analysis := w.run(t, w.plan(6, oneFile, twoFiles))
+	truth.mustBeIn(t, analysis)
+	if analysis.Recommended != 0 || analysis.Estimates[1].Hi >= 0 {
 		t.Errorf("a stripe on a volume four times slower is not found to be a loss: %v", j.Sentences())
 	}
 }
@@ -42,13 +42,13 @@ func TestNameAloneMakesNoDifference(t *testing.T) {
 	w.storage.prove(t)
 	plan := w.plan(16, oneFile, sameByName)                                 // it ends as soon as the margin is proved
 	plan.Goal, plan.Margin, plan.Confidence = verdict.GoalVerdicts, 9, 0.99 // one false alarm in 100 is enough
-	j, look := w.run(t, plan)
-	other := look.Estimates[1]
+	j, analysis := w.run(t, plan)
+	other := analysis.Estimates[1]
 	if !(other.Lo <= 0 && other.Hi >= 0) {
 		t.Errorf("a difference is claimed between layouts that differ in name only: %v", j.Sentences())
 	}
-	if x := math.Expm1(look.LargestDifference); !(x < largestOfNothing) {
-		t.Errorf("differences up to %.1f %% are not excluded after %d blocks: %v", 100*x, look.Block, j.Sentences())
+	if x := math.Expm1(analysis.LargestDifference); !(x < largestOfNothing) {
+		t.Errorf("differences up to %.1f %% are not excluded after %d blocks: %v", 100*x, analysis.Block, j.Sentences())
 	} else {
 		t.Logf("no difference larger than %.1f %%", 100*x)
 	}

@@ -58,7 +58,7 @@ func (r setup) plan(layouts ...filewise.Layout) experiment.Plan {
 		Scenario: "inserts", Params: r.params, Seed: 7, Layouts: layouts, Baseline: layouts[0].Name,
 		Target: filewise.Target{Engine: r.engine.Name(), Mode: r.mode(), Durability: r.durability, Volumes: r.volumes, Settings: r.settings},
 		Window: 1500 * time.Millisecond, PilotWindow: 500 * time.Millisecond, WarmUp: 300 * time.Millisecond, SliceLength: 100 * time.Millisecond,
-		Margin: 5, Confidence: 0.95, Goal: verdict.GoalVerdicts, MaxBlocks: verdict.FirstLook, Attempts: 2,
+		Margin: 5, Confidence: 0.95, Goal: verdict.GoalVerdicts, MaxBlocks: verdict.FirstAnalysis, Attempts: 2,
 	}
 }
 

@@ -19,7 +19,7 @@ type truth struct{ lo, hi float64 }
 func (w *world) plant(t testing.TB, first, second filewise.Layout) truth {
 	t.Helper()
 	w.storage.lift(t)
-	trials := w.trials(t, w.plan(verdict.FirstLook, first, second))
+	trials := w.trials(t, w.plan(verdict.FirstAnalysis, first, second))
 	w.storage.limit(t)
 	w.storage.prove(t)
 	var speeds, fio, own [2]float64 // seconds
@@ -48,9 +48,9 @@ func (w *world) plant(t testing.TB, first, second filewise.Layout) truth {
 
 // mustBeIn fails the test when the interval of the second layout does not contain
 // the planted ratio.
-func (p truth) mustBeIn(t testing.TB, look verdict.Look) {
+func (p truth) mustBeIn(t testing.TB, analysis verdict.Analysis) {
 	t.Helper()
-	e := look.Estimates[1]
+	e := analysis.Estimates[1]
 	lo, hi := math.Exp(e.Lo), math.Exp(e.Hi)
 	if !(lo <= p.hi && hi >= p.lo) {
 		t.Errorf("the interval %.2f to %.2f does not contain the planted ratio, %.2f to %.2f", lo, hi, p.lo, p.hi)

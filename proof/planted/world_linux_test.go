@@ -65,22 +65,22 @@ func (w *world) plan(maxBlocks int, layouts ...filewise.Layout) experiment.Plan 
 }
 
 // run measures and judges a plan as "filewise run" does.
-func (w *world) run(t testing.TB, p experiment.Plan) (experiment.Judgement, verdict.Look) {
+func (w *world) run(t testing.TB, p experiment.Plan) (experiment.Judgement, verdict.Analysis) {
 	t.Helper()
 	trials := w.trials(t, p)
 	j, err := p.Judge(trials)
 	if err != nil {
 		t.Fatal(err)
 	}
-	look, ok := j.First().Result.Last()
+	analysis, ok := j.First().Result.Last()
 	if !ok {
 		t.Fatalf("no verdict: %+v", j.Sentences())
 	}
-	t.Logf("%d blocks: %v", look.Block, j.Sentences())
+	t.Logf("%d blocks: %v", analysis.Block, j.Sentences())
 	for _, l := range p.Layouts {
 		t.Logf("%s: %v", l.Name, took(trials, l.Name))
 	}
-	return j, look
+	return j, analysis
 }
 
 // trials runs a plan to its end; none of its trials may fail.

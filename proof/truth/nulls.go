@@ -86,15 +86,15 @@ func plantedScore(w kind, k int, effect float64, rules int, seed, number uint64)
 		return score{}, fmt.Errorf("%s, %d layouts: %w", w.name, k, err)
 	}
 	s := score{covered: true, trials: r.Trials}
-	for _, look := range r.Looks {
-		for j, e := range look.Estimates {
+	for _, analysis := range r.Analyses {
+		for j, e := range analysis.Estimates {
 			if e.Known() {
 				s.claim(effects[j], e.Lo, e.Hi)
 			}
 		}
 	}
-	if look, ok := r.Last(); ok {
-		s.proven, s.found = look.Recommended >= 0, look.Recommended == k/2
+	if analysis, ok := r.Last(); ok {
+		s.proven, s.found = analysis.Recommended >= 0, analysis.Recommended == k/2
 	}
 	return s, nil
 }
@@ -231,7 +231,7 @@ func race(w kind, k int, seed, number uint64) (s raceScore, err error) {
 	plan := experiment.Plan{Rules: cfg.Rules, Seed: r.Uint64(), Goal: cfg.Goal, MaxBlocks: maxBlocks,
 		Target: filewise.Target{Database: "theirs"}, Layouts: make([]filewise.Layout, k)}
 	var table verdict.Table
-	var look verdict.Look
+	var analysis verdict.Analysis
 	for b := range maxBlocks {
 		row := make([]verdict.Cell, k)
 		for _, j := range plan.Order(b+1, k) {
@@ -249,22 +249,22 @@ func race(w kind, k int, seed, number uint64) (s raceScore, err error) {
 			return s, fmt.Errorf("%s, %d layouts: %w", w.name, k, err)
 		}
 		var ok bool
-		if look, ok = result.Last(); !ok {
+		if analysis, ok = result.Last(); !ok {
 			continue
 		}
 		next := 0
-		for j, e := range look.Estimates {
+		for j, e := range analysis.Estimates {
 			if live[j] = e.DroppedAt == 0; live[j] {
 				next++
 			}
 		}
-		if look.Stop != verdict.ReasonNone || s.trials+next > plan.MostTrials() {
+		if analysis.Stop != verdict.ReasonNone || s.trials+next > plan.MostTrials() {
 			break
 		}
 	}
 	far := func(j int) bool { return effects[j] < best-cfg.Margin }
-	s.proven, s.chosen = look.Recommended >= 0, look.Leader >= 0
-	s.wrong, s.missed = s.proven && far(look.Recommended), s.chosen && far(look.Leader)
+	s.proven, s.chosen = analysis.Recommended >= 0, analysis.Leader >= 0
+	s.wrong, s.missed = s.proven && far(analysis.Recommended), s.chosen && far(analysis.Leader)
 	return s, nil
 }
 

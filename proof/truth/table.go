@@ -114,18 +114,18 @@ func (k cellKey) scored(r verdict.Result) (s cellScore) {
 	effect, truth := math.Log1p(k.Percent/100), make([]float64, k.Layouts)
 	truth[k.Layouts/2] = effect
 	s.covered, s.bounded, s.trials = true, true, r.Trials
-	for _, look := range r.Looks {
-		for j, e := range look.Estimates {
+	for _, analysis := range r.Analyses {
+		for j, e := range analysis.Estimates {
 			if e.Known() {
 				s.claim(truth[j], e.Lo, e.Hi)
 			}
 		}
-		if u := look.Estimates[0].WorstLoss; u < effect-1e-9 { // false for NaN
+		if u := analysis.Estimates[0].WorstLoss; u < effect-1e-9 { // false for NaN
 			s.bounded = false
 		}
 	}
-	if look, ok := r.Last(); ok {
-		s.withheld = look.CarryOver
+	if analysis, ok := r.Last(); ok {
+		s.withheld = analysis.CarryOver
 	}
 	a := r.Answer()
 	s.decided = a.Decided()

@@ -133,20 +133,20 @@ type score struct {
 // scoreOf compares a judgement with the truth of a world.
 func scoreOf(w world, r verdict.Result) score {
 	s := score{covered: true, trials: r.Trials}
-	for _, look := range r.Looks {
-		for j, e := range look.Estimates {
+	for _, analysis := range r.Analyses {
+		for j, e := range analysis.Estimates {
 			if !e.Known() {
 				continue
 			}
 			s.claim(w.effects[j]-w.effects[0], e.Lo, e.Hi)
 		}
 	}
-	look, ok := r.Last()
-	if !ok || look.Recommended < 0 {
+	analysis, ok := r.Last()
+	if !ok || analysis.Recommended < 0 {
 		return s
 	}
 	s.proven = true
-	s.choose(w, look.Recommended)
+	s.choose(w, analysis.Recommended)
 	return s
 }
 

@@ -74,7 +74,7 @@ func TestBuildsAreReused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := known.First().Result.Looks[3].Estimates[1], forgotten.First().Result.Looks[3].Estimates[1]
+	a, b := known.First().Result.Analyses[3].Estimates[1], forgotten.First().Result.Analyses[3].Estimates[1]
 	if a.Builds != 4 || !(a.Hi-a.Lo > b.Hi-b.Lo) {
 		t.Errorf("%d builds; interval %.3f wide, %.3f when they are forgotten", a.Builds, a.Hi-a.Lo, b.Hi-b.Lo)
 	}

@@ -115,7 +115,7 @@ func numbersOf(in Foreign) (out Numbers, err error) {
 	if out.Verdict, err = verdict.Judge(cfg, arms, t); err != nil {
 		return out, err
 	}
-	if len(t) >= verdict.FirstLook {
+	if len(t) >= verdict.FirstAnalysis {
 		out.Sentences = verdict.Sentences(out.Verdict, verdict.WordsOptions{})
 		decision := out.Verdict.Document()
 		out.Decision, out.Stalls = &decision, out.Verdict.Stalls()
@@ -146,7 +146,7 @@ func numbersOf(in Foreign) (out Numbers, err error) {
 // are too few for the intervals of a longer plan.
 func (out *Numbers) noteIfAll(t verdict.Table) {
 	cfg := out.Verdict.Config
-	if len(t) < verdict.FirstLook || len(t) >= out.Verdict.FirstClaim() {
+	if len(t) < verdict.FirstAnalysis || len(t) >= out.Verdict.FirstClaim() {
 		return
 	}
 	cfg.MaxBlocks = len(t)
@@ -161,10 +161,10 @@ func (out *Numbers) noteIfAll(t verdict.Table) {
 // inTime returns the differences from the baseline in time, layout by layout.
 func (out *Numbers) inTime() []string {
 	estimates := out.Few
-	if look, ok := out.Verdict.Last(); ok {
-		estimates = slices.Clone(look.Estimates)
+	if analysis, ok := out.Verdict.Last(); ok {
+		estimates = slices.Clone(analysis.Estimates)
 		for j := range estimates {
-			estimates[j] = out.Verdict.Shown(look, j)
+			estimates[j] = out.Verdict.Shown(analysis, j)
 		}
 	}
 	var all []string
@@ -212,11 +212,11 @@ func (out Numbers) verdictText(w io.Writer, behind string) {
 		}
 		fmt.Fprintf(w, "  %s\n", s)
 	}
-	if len(out.Verdict.Looks) > 0 {
+	if len(out.Verdict.Analyses) > 0 {
 		fmt.Fprintf(w, "\nHow it formed\n")
 	}
-	for _, look := range out.Verdict.Looks {
-		fmt.Fprintf(w, "  after block %2d (%d trials): %s\n", look.Block, look.Trials, lookLine(out.Verdict, look))
+	for _, analysis := range out.Verdict.Analyses {
+		fmt.Fprintf(w, "  after block %2d (%d trials): %s\n", analysis.Block, analysis.Trials, analysisLine(out.Verdict, analysis))
 	}
 }
 
@@ -234,18 +234,18 @@ func (out Numbers) remarks(w io.Writer, said map[string]bool) {
 	}
 }
 
-// lookLine returns an interim analysis in one line: the layouts still in question, and the outcome.
-func lookLine(r verdict.Result, look verdict.Look) string {
+// analysisLine returns an interim analysis in one line: the layouts still in question, and the outcome.
+func analysisLine(r verdict.Result, analysis verdict.Analysis) string {
 	var parts []string
-	for j, e := range look.Estimates {
+	for j, e := range analysis.Estimates {
 		if j != r.Config.Baseline && e.Alive && e.Known() {
 			parts = append(parts, r.Arms[j].Name+" "+say.Interval(e.Effect, e.Lo, e.Hi))
 		}
 	}
 	outcome := "go on"
-	switch look.Stop {
+	switch analysis.Stop {
 	case verdict.ReasonRecommend, verdict.ReasonKeepBaseline:
-		outcome = "proven: " + r.Arms[look.Recommended].Name
+		outcome = "proven: " + r.Arms[analysis.Recommended].Name
 	case verdict.ReasonAllResolved:
 		outcome = "every layout is resolved"
 	case verdict.ReasonFutile:

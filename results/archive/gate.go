@@ -84,14 +84,14 @@ func (out Numbers) subjects(family string) []gate.Subject {
 // compared with itself.
 func subjectsOf(family string, r verdict.Result, latency []experiment.LayoutLatency) []gate.Subject {
 	var out []gate.Subject
-	look, judged := r.Last()
+	analysis, judged := r.Last()
 	for j, arm := range r.Arms {
 		if arm.Twin != "" {
 			continue
 		}
 		s := gate.Subject{Family: family, Layout: arm.Name, Reference: r.Arms[r.Config.Baseline].Name, Throughput: notKnown, P99: notKnown}
 		if judged {
-			e := r.Shown(look, j)
+			e := r.Shown(analysis, j)
 			s.Throughput = gate.Interval{Effect: e.Effect, Lo: e.Lo, Hi: e.Hi}
 		}
 		if i := slices.IndexFunc(latency, func(l experiment.LayoutLatency) bool { return l.Layout == arm.Name }); i >= 0 {

@@ -142,7 +142,7 @@ func averageWords(a experiment.AsPublished) string {
 // weakerWords returns the reason why the sound verdict is weaker than usual for trials in an article's order. It is
 // empty if there are too few repeats for a sound verdict.
 func weakerWords(a experiment.AsPublished) string {
-	if a.Repeats < verdict.FirstLook {
+	if a.Repeats < verdict.FirstAnalysis {
 		return ""
 	}
 	return "The sound verdict takes run k of every layout as one block. It is weaker here than usual: the design is not randomised. " +
@@ -154,9 +154,9 @@ func weakerWords(a experiment.AsPublished) string {
 // verdict, and open the families without one.
 func besides(a experiment.AsPublished, differ, open []string, families int) string {
 	switch {
-	case a.Repeats < verdict.FirstLook:
+	case a.Repeats < verdict.FirstAnalysis:
 		return fmt.Sprintf("The averages always name a best layout. No sound verdict is possible from this design: it takes %d runs of each "+
-			"layout, better in random order, to tell a difference between layouts from one between runs.", verdict.FirstLook)
+			"layout, better in random order, to tell a difference between layouts from one between runs.", verdict.FirstAnalysis)
 	case len(differ)+len(open) == 0:
 		return "The averages and the sound verdict agree on the layout to use."
 	case families == 1 && len(open) == 1:
@@ -211,7 +211,7 @@ func (v view) runs(a experiment.AsPublished) (runsTable, string) {
 	if r := v.recommended(); r != nil {
 		sound = r.Name
 	}
-	if a.Repeats < verdict.FirstLook {
+	if a.Repeats < verdict.FirstAnalysis {
 		by := "time"
 		if v.windowed() {
 			by = "throughput"

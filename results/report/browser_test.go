@@ -54,15 +54,15 @@ const marks = `(() => {
   return {
     flat: shown.filter(s => s.getBoundingClientRect().width < 100).length, beyond, upon,
     estimates: n("#chart-estimates circle.estimate"), intervals: n("#chart-estimates line.interval"), curve: n("#chart-curve circle"),
-    dots: n("#chart-trials svg.fluid use"), lines: n("#chart-within path.strong"), looks: n("#chart-looks circle.estimate"),
+    dots: n("#chart-trials svg.fluid use"), lines: n("#chart-within path.strong"), analyses: n("#chart-looks circle.estimate"),
     families: n("#chart-families .cell"), marks: n("#chart-families circle.estimate"),
     overflow: document.documentElement.scrollWidth - innerWidth,
   };
 })()`
 
 type drawn struct {
-	Flat, Estimates, Intervals, Curve, Dots, Lines, Looks, Families, Marks, Overflow int
-	Beyond, Upon                                                                     []string
+	Flat, Estimates, Intervals, Curve, Dots, Lines, Analyses, Families, Marks, Overflow int
+	Beyond, Upon                                                                        []string
 }
 
 // neat fails if a drawing has no room, or its texts have none.
@@ -180,7 +180,7 @@ func TestHTMLIsHarmless(t *testing.T) {
 
 func checkDrawn(t *testing.T, d report.Data, got drawn) {
 	t.Helper()
-	layouts, looks := len(d.Plan.Layouts), len(d.Judgement.Families[0].Result.Looks)
+	layouts, analyses := len(d.Plan.Layouts), len(d.Judgement.Families[0].Result.Analyses)
 	got.neat(t)
 	if got.Estimates != layouts {
 		t.Errorf("%d dots in the chart of estimates, want %d", got.Estimates, layouts)
@@ -197,8 +197,8 @@ func checkDrawn(t *testing.T, d report.Data, got drawn) {
 	if got.Lines != layouts {
 		t.Errorf("%d lines within the trials of %d layouts", got.Lines, layouts)
 	}
-	if looks > 1 && got.Looks != looks*(layouts-1) {
-		t.Errorf("%d dots in the charts of looks, want %d", got.Looks, looks*(layouts-1))
+	if analyses > 1 && got.Analyses != analyses*(layouts-1) {
+		t.Errorf("%d dots in the charts of analyses, want %d", got.Analyses, analyses*(layouts-1))
 	}
 }
 

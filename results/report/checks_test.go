@@ -13,7 +13,7 @@ import (
 // failedAA is a judgement in which the baseline's twin is claimed to differ.
 func failedAA() verdict.Result {
 	arms := []verdict.Arm{{Name: "1 file"}, {Name: "1 file again", Twin: "1 file"}}
-	return verdict.Result{Config: verdict.DefaultConfig(), Arms: arms, Looks: []verdict.Look{{Block: 3, Recommended: 0,
+	return verdict.Result{Config: verdict.DefaultConfig(), Arms: arms, Analyses: []verdict.Analysis{{Block: 3, Recommended: 0,
 		Estimates: []verdict.Estimate{{Mark: verdict.MarkBaseline}, {Mark: verdict.MarkAAFails, Effect: 0.2, Lo: 0.1, Hi: 0.3}}}}}
 }
 
@@ -25,7 +25,7 @@ func TestFailedAAOfAFamilyLeads(t *testing.T) {
 	if got := newView(d).Headline(); !strings.HasPrefix(got, "Do not rely on this: the A/A check failed (recovery). ") {
 		t.Errorf("summary %q", got)
 	}
-	d.Judgement.Families[1].Result.Looks = nil
+	d.Judgement.Families[1].Result.Analyses = nil
 	d.Judgement.Families[0].Result = d.Judgement.Families[1].Result
 	if got := newView(d).Headline(); strings.Contains(got, "A/A") {
 		t.Errorf("summary %q", got)

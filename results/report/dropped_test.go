@@ -18,7 +18,7 @@ import (
 func moved(t *testing.T) report.Data {
 	t.Helper()
 	d := stored(t)
-	for _, l := range d.Judgement.Families[0].Result.Looks {
+	for _, l := range d.Judgement.Families[0].Result.Analyses {
 		if e := &l.Estimates[4]; e.DroppedAt > 0 && e.DroppedAt < l.Block {
 			e.Effect, e.RawEffect = math.Log(1.425), math.Log(1.425)
 		}
@@ -35,15 +35,15 @@ func TestADroppedLayoutIsShownAsOfItsDrop(t *testing.T) {
 	for ext, write := range formats {
 		out := string(render(t, write, d))
 		if ext == "json" {
-			continue // its rows are checked below; it also holds the looks as they were judged
+			continue // its rows are checked below; it also holds the analyses as they were judged
 		}
 		out = places.ReplaceAllString(out, "") // of what is drawn, where any number may stand
 		out = html.UnescapeString(strings.ReplaceAll(inline.ReplaceAllString(out, ""), "\u00a0", " "))
 		if strings.Contains(out, "42.5") {
-			t.Errorf("%s shows the estimate of a later look", ext)
+			t.Errorf("%s shows the estimate of a later analysis", ext)
 		}
 		if !strings.Contains(out, "+3.7 % (−1.0 … +8.6)") {
-			t.Errorf("%s does not show the estimate of the look at which the layout was dropped", ext)
+			t.Errorf("%s does not show the estimate of the analysis at which the layout was dropped", ext)
 		}
 		if strings.HasSuffix(ext, "txt") {
 			out = strings.Join(strings.Fields(out), " ")
@@ -67,7 +67,7 @@ func TestADroppedLayoutIsShownAsOfItsDrop(t *testing.T) {
 	}
 	// The charts are of the same estimates, so that nothing at all may differ.
 	if !bytes.Equal(render(t, report.HTML, d), render(t, report.HTML, stored(t))) {
-		t.Error("a chart shows the estimate of a later look")
+		t.Error("a chart shows the estimate of a later analysis")
 	}
 }
 
@@ -75,7 +75,7 @@ func TestADroppedLayoutIsShownAsOfItsDrop(t *testing.T) {
 // reports why.
 func TestDroppedIsNotUndecided(t *testing.T) {
 	d := stored(t)
-	for _, l := range d.Judgement.Families[0].Result.Looks {
+	for _, l := range d.Judgement.Families[0].Result.Analyses {
 		if e := &l.Estimates[4]; e.DroppedAt > 0 {
 			e.Mark, e.Lo, e.Hi = verdict.MarkUndecided, math.NaN(), math.NaN()
 		}

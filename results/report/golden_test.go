@@ -155,7 +155,7 @@ func partial(t *testing.T) map[string]report.Data {
 	cut.Trials = full.Trials[:25] // in the middle of the fourth block
 	cut.Judgement.Families = slices.Clone(full.Judgement.Families)
 	first := &cut.Judgement.Families[0]
-	first.Result.Looks, first.Result.Blocks = first.Result.Looks[:1], 3
+	first.Result.Analyses, first.Result.Blocks = first.Result.Analyses[:1], 3
 	first.Sentences = []string{"Undecided: no layout is proven to be faster than 1 file. No tested layout is more than 12.3 % faster (95 %)."}
 	cut.Judgement.Decision, cut.Ended, cut.State = experiment.Decision{}, time.Time{}, "interrupted"
 	return map[string]report.Data{

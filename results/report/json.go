@@ -164,7 +164,7 @@ type LayoutDoc struct {
 	Failed         int      `json:"trials_failed"`
 	Unit           string   `json:"unit,omitempty"`       // unit of throughput
 	Typical        *float64 `json:"typical"`              // throughput of the typical trial
-	TypicalIs      string   `json:"typical_is"`           // "robust" or, before the first look, "median"
+	TypicalIs      string   `json:"typical_is"`           // "robust" or, before the first analysis, "median"
 	BytesPerSecond *float64 `json:"bytes_per_second"`     // payload of the typical trial
 	Percent        *float64 `json:"difference_percent"`   // against the baseline; a dropped layout keeps its last difference
 	PercentLow     *float64 `json:"difference_low"`       // limits of the interval, in percent

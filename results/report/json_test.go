@@ -28,7 +28,9 @@ func TestJSONDocument(t *testing.T) {
 		}
 		Plan      struct{ Seed uint64 }
 		Judgement struct {
-			Verdict struct{ Looks []json.RawMessage }
+			Verdict struct {
+				Analyses []json.RawMessage `json:"looks"`
+			}
 		}
 	}
 	d := stored(t)
@@ -39,8 +41,9 @@ func TestJSONDocument(t *testing.T) {
 	if doc.Schema != "filewise-report/1" {
 		t.Errorf("schema %q", doc.Schema)
 	}
-	if len(doc.Trials) != len(d.Trials) || len(doc.Layouts) != 5 || len(doc.Judgement.Verdict.Looks) != 4 || doc.Plan.Seed != 4241 {
-		t.Errorf("%d trials, %d layouts, %d looks, seed %d", len(doc.Trials), len(doc.Layouts), len(doc.Judgement.Verdict.Looks), doc.Plan.Seed)
+	if len(doc.Trials) != len(d.Trials) || len(doc.Layouts) != 5 || len(doc.Judgement.Verdict.Analyses) != 4 || doc.Plan.Seed != 4241 {
+		t.Errorf("%d trials, %d layouts, %d analyses, seed %d", len(doc.Trials), len(doc.Layouts),
+			len(doc.Judgement.Verdict.Analyses), doc.Plan.Seed)
 	}
 	failed := 0
 	for _, tr := range doc.Trials {

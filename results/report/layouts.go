@@ -140,7 +140,7 @@ func (v view) footnotes() []string {
 func (v view) outside() int {
 	n := 0
 	for _, t := range v.Trials {
-		if t.inBlock() && (!v.Judged || t.Cell.Block > max(v.Look.Block, v.of.Result.Blocks)) {
+		if t.inBlock() && (!v.Judged || t.Cell.Block > max(v.Analysis.Block, v.of.Result.Blocks)) {
 			n++
 		}
 	}

@@ -169,19 +169,19 @@ func quantile(xs []float64, p float64) float64 {
 // view holds the content of every format for one family, computed once from the data. A run's view is the view of its
 // leading family: the overall family, or the first.
 type view struct {
-	Data   // with only this family's measures and published figures
-	of     experiment.Family
-	Name   string // of the family, if the run has several
-	Family string // of the judged measure. Empty means nothing was measured
-	Unit   string // of the family's work: "rows"
-	Look   verdict.Look
-	Judged bool // there is an interim analysis, and Look is the last
-	Base   int  // index of the baseline in Rows
-	Rows   []row
-	Trials []trial
-	Rate   say.Rate // unit in which the table gives bytes per second
-	parts  []view   // views of all families, overall first: at least one
-	whole  Data     // the run with all its families
+	Data     // with only this family's measures and published figures
+	of       experiment.Family
+	Name     string // of the family, if the run has several
+	Family   string // of the judged measure. Empty means nothing was measured
+	Unit     string // of the family's work: "rows"
+	Analysis verdict.Analysis
+	Judged   bool // there is an interim analysis, and Analysis is the last
+	Base     int  // index of the baseline in Rows
+	Rows     []row
+	Trials   []trial
+	Rate     say.Rate // unit in which the table gives bytes per second
+	parts    []view   // views of all families, overall first: at least one
+	whole    Data     // the run with all its families
 }
 
 // newView returns the view of a run.
@@ -208,7 +208,7 @@ func (v view) several() bool { return len(v.parts) > 1 }
 
 func viewOf(d Data, of experiment.Family) view {
 	v := view{Data: d, of: of}
-	v.Look, v.Judged = of.Result.Last()
+	v.Analysis, v.Judged = of.Result.Last()
 	v.Family, v.Unit = judged(d.Trials)
 	v.Base = slices.IndexFunc(d.Plan.Layouts, func(l filewise.Layout) bool { return l.Name == d.Plan.Baseline })
 	v.Trials = v.trials()

@@ -85,7 +85,7 @@ func (v view) document() document.Document {
 			{ID: "scope", Blocks: v.scopeLine()},
 			{ID: "published", Name: "Answer", Title: "Published and measured", Blocks: v.published()},
 			{ID: "trials", Name: "Trials", Title: "Every trial" + v.ofWhich(), Blocks: v.everyTrial()},
-			{ID: "looks", Name: "Trials", Title: "The interim analyses" + v.ofWhich(), Blocks: v.looks()},
+			{ID: "looks", Name: "Trials", Title: "The interim analyses" + v.ofWhich(), Blocks: v.analyses()},
 			{ID: "time", Name: "Trials", Title: "Where the time went", Blocks: v.time()},
 			{ID: "method", Name: "Set-up", Title: "How this was measured", Print: true, Blocks: v.method()},
 			{ID: "setup", Name: "Set-up", Title: "Set-up", Blocks: v.setup()},

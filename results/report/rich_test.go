@@ -85,7 +85,7 @@ func richDeltas(t filewise.Trial, m filewise.Measure) []filewise.Delta {
 	return out
 }
 
-// bulkRun is the rich run going on for so many trials, with a look after every block. Its judgement is the short
+// bulkRun is the rich run going on for so many trials, with an analysis after every block. Its judgement is the short
 // run's.
 func bulkRun(trials int) (report.Data, error) {
 	d, err := richRun()
@@ -93,8 +93,8 @@ func bulkRun(trials int) (report.Data, error) {
 		return report.Data{}, err
 	}
 	once, result := d.Trials, &d.Judgement.Families[0].Result
-	looks := result.Looks
-	blocks, took := looks[len(looks)-1].Block, d.Ended.Sub(d.Started)
+	analyses := result.Analyses
+	blocks, took := analyses[len(analyses)-1].Block, d.Ended.Sub(d.Started)
 	for i := 1; len(d.Trials) < trials; i++ {
 		for _, t := range once {
 			if t.Cell.Pilot {
@@ -111,11 +111,11 @@ func bulkRun(trials int) (report.Data, error) {
 			}
 			d.Trials = append(d.Trials, t)
 		}
-		for _, l := range looks {
+		for _, l := range analyses {
 			l.Block += i * blocks
-			result.Looks = append(result.Looks, l)
+			result.Analyses = append(result.Analyses, l)
 		}
 	}
-	result.Blocks = result.Looks[len(result.Looks)-1].Block
+	result.Blocks = result.Analyses[len(result.Analyses)-1].Block
 	return d, nil
 }

@@ -96,10 +96,10 @@ func inTime(e verdict.Estimate) verdict.Estimate {
 // of its own last analysis.
 func (v view) estimate(layout string) (verdict.Estimate, bool) {
 	arm := slices.IndexFunc(v.of.Result.Arms, func(a verdict.Arm) bool { return a.Name == layout })
-	if !v.Judged || arm < 0 || arm >= len(v.Look.Estimates) {
+	if !v.Judged || arm < 0 || arm >= len(v.Analysis.Estimates) {
 		return verdict.Estimate{Effect: nan, SE: nan, Lo: nan, Hi: nan, RawEffect: nan, WorstLoss: nan, Typical: nan}, false
 	}
-	return v.of.Result.Shown(v.Look, arm), true
+	return v.of.Result.Shown(v.Analysis, arm), true
 }
 
 // trialsText counts the finished trials: "6", or "6 of 7" if some failed.

@@ -78,7 +78,7 @@ func (v view) flagDownWeighted() {
 		var own []*trial
 		for i := range v.Trials {
 			t := &v.Trials[i]
-			if t.Cell.Layout == r.Name && t.Kind == kindDone && say.Known(t.Deviation) && t.Cell.Block <= v.Look.Block {
+			if t.Cell.Layout == r.Name && t.Kind == kindDone && say.Known(t.Deviation) && t.Cell.Block <= v.Analysis.Block {
 				own = append(own, t)
 			}
 		}

@@ -70,7 +70,7 @@ func (m *maker) setDatabase() error {
 // the part, or, if the server itself writes its backups, with backups thrown away.
 func (o *Options) Cheaper(screen int, there bool) (*Options, error) {
 	cheap := o.Clone()
-	cheap.MaxBlocks, cheap.Notify = Of(verdict.FirstLook), Opt[[]string]{}
+	cheap.MaxBlocks, cheap.Notify = Of(verdict.FirstAnalysis), Opt[[]string]{}
 	switch part := strings.Join(o.Part.Value, ", "); {
 	case screen < 0:
 		return nil, BadValue("screen", screen, "give the number of settings to compare in full, such as 3")

@@ -130,8 +130,8 @@ func (m *maker) setPilot() error {
 }
 
 func (m *maker) setJudging() error {
-	if m.o.MaxBlocks.Value < verdict.FirstLook {
-		return BadValue("max-blocks", m.o.MaxBlocks.Value, fmt.Sprintf("a verdict needs at least %d blocks", verdict.FirstLook))
+	if m.o.MaxBlocks.Value < verdict.FirstAnalysis {
+		return BadValue("max-blocks", m.o.MaxBlocks.Value, fmt.Sprintf("a verdict needs at least %d blocks", verdict.FirstAnalysis))
 	}
 	if m.o.MaxBlocks.Value > maxBlocks {
 		return BadValue("max-blocks", m.o.MaxBlocks.Value, fmt.Sprintf("a verdict can use at most %d blocks", maxBlocks))
@@ -142,7 +142,7 @@ func (m *maker) setJudging() error {
 	if least, _ := m.plan.Duration(); m.plan.Budget > 0 && least > m.plan.Budget {
 		return BadValue("budget", m.plan.Budget, fmt.Sprintf(
 			"pilots and the %d blocks that a verdict needs take at least %v: give more, or a shorter --window or fewer --files",
-			verdict.FirstLook, least.Round(time.Second)))
+			verdict.FirstAnalysis, least.Round(time.Second)))
 	}
 	m.plan.Bounds = usefulBounds
 	return m.o.JudgeOptions.Apply(&m.plan)

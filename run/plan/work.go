@@ -56,7 +56,7 @@ const (
 func (o *WorkOptions) Table() []Option {
 	return append(o.trialTable(),
 		Row(&o.MaxBlocks, "max-blocks", defaultMaxBlocks, "stop after this `number` of blocks (interleaved fixed work: 30)").
-			between(verdict.FirstLook, maxBlocks),
+			between(verdict.FirstAnalysis, maxBlocks),
 		Row(&o.Budget, "budget", defaultBudget, "stop after about this `time`, or twice the default if an interval needs it; with 0, only "+
 			"--max-blocks limits (longer on managed engines)"),
 		Row(&o.Seed, "seed", "", "`number` that fixes data and order (default: drawn and reported)").unrepeated(),

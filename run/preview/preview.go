@@ -140,7 +140,7 @@ func forecastBy(p experiment.Plan, r archive.Run) *experiment.Forecast {
 	s.MaxBlocks = p.MaxBlocks
 	if p.Budget > 0 {
 		n := int((p.Budget - pilots) / (time.Duration(len(p.Layouts)) * s.TrialTime))
-		s.MaxBlocks = min(s.MaxBlocks, max(n, verdict.FirstLook))
+		s.MaxBlocks = min(s.MaxBlocks, max(n, verdict.FirstAnalysis))
 	}
 	f, ok := p.ForecastBy(j.Forecast.Noise, j.Forecast.DF, fmt.Sprintf("run %d", r.ID), s, pilots)
 	if !ok {

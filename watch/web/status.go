@@ -237,10 +237,10 @@ func wanted(d report.Data, layout, block int) bool {
 	if d.Judgement.Decision.Ending != experiment.GoesOn {
 		return false
 	}
-	look, ok := d.Judgement.First().Result.Last()
-	if !ok || layout >= len(look.Estimates) {
+	analysis, ok := d.Judgement.First().Result.Last()
+	if !ok || layout >= len(analysis.Estimates) {
 		return true
 	}
-	dropped := look.Estimates[layout].DroppedAt
+	dropped := analysis.Estimates[layout].DroppedAt
 	return dropped == 0 || block <= dropped
 }

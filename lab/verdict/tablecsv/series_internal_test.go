@@ -72,11 +72,11 @@ func readMany(t *testing.T, n int, judge bool, make func() string) (out readings
 			t.Fatal(err)
 		}
 		wrong := false
-		for _, look := range result.Looks {
-			for _, e := range look.Estimates {
+		for _, analysis := range result.Analyses {
+			for _, e := range analysis.Estimates {
 				wrong = wrong || e.Lo > 1e-9 || e.Hi < -1e-9
 			}
-			wrong = wrong || look.Recommended > 0
+			wrong = wrong || analysis.Recommended > 0
 		}
 		if wrong {
 			out.wrong++

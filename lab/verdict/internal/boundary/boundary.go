@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// FirstLook is the number of blocks at the first look.
-const FirstLook = 3
+// FirstAnalysis is the number of blocks at the first analysis.
+const FirstAnalysis = 3
 
 // Rules holds the inputs of the critical values that do not depend on a design.
 type Rules struct {
@@ -19,8 +19,8 @@ type Rules struct {
 	Earned  bool    // ν₀ is at most what the table has in addition to the contrast's own degrees of freedom
 	Rho     float64 // exponent of the error spending, of two-sided values
 	RhoOne  float64 // Rho of the one-sided values
-	// First returns the first look with a two-sided value, by the number of layouts. A design that ends earlier has the
-	// value at its last look.
+	// First returns the first analysis with a two-sided value, by the number of layouts. A design that ends earlier has the
+	// value at its last analysis.
 	First  func(k int) int
 	Scores bool // critical values are normal scores of equal probability under Student's t; pairs with their own spread have others
 	// Share is the share of the error that two-sided values may use if all noise is normal and equal.
@@ -39,13 +39,13 @@ type Rules struct {
 // justified in docs/statistics-rules.md. By rules 3 two-sided limits and one-sided bounds hold together; each have half
 // of the error.
 var (
-	Rules1 = Rules{PriorDF: 4, Rho: 1.5, RhoOne: 1.5, First: func(int) int { return FirstLook }, Share: 1, Safety: 1.01}
+	Rules1 = Rules{PriorDF: 4, Rho: 1.5, RhoOne: 1.5, First: func(int) int { return FirstAnalysis }, Share: 1, Safety: 1.01}
 	Rules2 = Rules{PriorDF: 8, Pooled: 4, Earned: true, Rho: 1.5, RhoOne: 1, First: firstOf2, Scores: true, Share: 0.5, Safety: 1}
 	Rules3 = Rules{PriorDF: 8, Pooled: 4, Earned: true, Rho: 1.5, RhoOne: 1, First: firstOf2, Scores: true,
 		Share: 0.5, ShareOne: 0.5, Kept: 0.25, Safety: 1}
 )
 
-// firstOf2 returns the first look of rules 2 and 3 for k layouts. If chance makes each trial of a layout fast or slow,
+// firstOf2 returns the first analysis of rules 2 and 3 for k layouts. If chance makes each trial of a layout fast or slow,
 // all its trials are alike in one of 32 experiments after 6 blocks, and in one of 64 after 7. With 4 or 5 layouts,
 // looking after 6 blocks leaves enough of the error to the others. With more there are too many layouts, and with fewer
 // the usual noise cannot be estimated.
@@ -67,8 +67,8 @@ func (r Rules) prior(n, k int) float64 {
 	return r.PriorDF
 }
 
-// FirstClaim returns the first look with a two-sided value. By rules with values from integration, a shorter plan has
-// no such look.
+// FirstClaim returns the first analysis with a two-sided value. By rules with values from integration, a shorter plan has
+// no such analysis.
 func (r Rules) FirstClaim(nmax, k int) int {
 	if r.Kept > 0 {
 		return r.First(k) // a shorter plan has estimates only
@@ -79,7 +79,7 @@ func (r Rules) FirstClaim(nmax, k int) int {
 // DF returns the degrees of freedom of a contrast after n blocks of k arms.
 func (r Rules) DF(n, k int) float64 { return r.prior(n, k) + float64(n-1) }
 
-// Table holds the critical values of one design, one per look from block 3.
+// Table holds the critical values of one design, one per analysis from block 3.
 type Table struct {
 	TwoSided []float64 // of max |t| against the baseline
 	OneSided []float64 // of max t against the baseline
@@ -93,7 +93,7 @@ func spent(alpha, rho float64, n, nmax int) float64 {
 	return alpha * math.Pow(float64(n)/float64(nmax), rho)
 }
 
-// Increment returns the error to use at block n, if the first look is at first.
+// Increment returns the error to use at block n, if the first analysis is at first.
 func Increment(alpha, rho float64, n, nmax, first int) float64 {
 	if n == first {
 		return spent(alpha, rho, n, nmax)
@@ -123,11 +123,11 @@ func (r Rules) simulate(k, first int, nmaxes []int, alpha float64, sims int, see
 	}
 	for n := 1; n <= slices.Max(nmaxes); n++ {
 		world.nextBlock()
-		if n < FirstLook {
+		if n < FirstAnalysis {
 			continue
 		}
 		for i := range designs {
-			designs[i].look(n, alpha, world)
+			designs[i].analyse(n, alpha, world)
 		}
 	}
 	tables := make([]Table, len(designs))
@@ -140,7 +140,7 @@ func (r Rules) simulate(k, first int, nmaxes []int, alpha float64, sims int, see
 	return tables
 }
 
-// FixedN returns the critical values for a single look after n blocks, for each n (at least 3, ascending), without the
+// FixedN returns the critical values for a single analysis after n blocks, for each n (at least 3, ascending), without the
 // safety factor. Comparing them with Simulate's shows the cost of looking often.
 func (r Rules) FixedN(k int, ns []int, alpha float64, sims int, seed uint64) Table {
 	world := newWorld(r, k, sims, seed)
@@ -167,7 +167,7 @@ func newDesign(r Rules, nmax, first, sims int) design {
 	return design{rules: r, nmax: nmax, first: first, two: newFamily(r, sims), one: newFamily(r, sims)}
 }
 
-func (d *design) look(n int, alpha float64, w *world) {
+func (d *design) analyse(n int, alpha float64, w *world) {
 	if n > d.nmax {
 		return
 	}
@@ -176,13 +176,13 @@ func (d *design) look(n int, alpha float64, w *world) {
 	} else {
 		d.two.spend(Increment(d.rules.Share*alpha, d.rules.Rho, n, d.nmax, d.first), w.two)
 	}
-	d.one.spend(Increment(alpha, d.rules.RhoOne, n, d.nmax, FirstLook), w.one)
+	d.one.spend(Increment(alpha, d.rules.RhoOne, n, d.nmax, FirstAnalysis), w.one)
 }
 
 // scores converts critical values into normal scores.
 func (d *design) scores(k int) {
 	for i := range d.two.critical {
-		t := distuv.StudentsT{Sigma: 1, Nu: d.rules.DF(FirstLook+i, k)}
+		t := distuv.StudentsT{Sigma: 1, Nu: d.rules.DF(FirstAnalysis+i, k)}
 		for _, c := range [][]float64{d.two.critical, d.one.critical} {
 			if !math.IsInf(c[i], 0) {
 				c[i] = -distuv.UnitNormal.Quantile(t.CDF(-c[i]))
@@ -207,7 +207,7 @@ func newFamily(r Rules, sims int) family {
 	return family{sims: sims, safety: r.Safety, inside: inside}
 }
 
-// spend finds the value that the given share of all experiments crosses at this look, and removes these experiments.
+// spend finds the value that the given share of all experiments crosses at this analysis, and removes these experiments.
 func (f *family) spend(share float64, stat []float64) {
 	values := make([]float64, len(f.inside))
 	for i, s := range f.inside {

@@ -24,11 +24,11 @@ func TestNthSmallest(t *testing.T) {
 }
 
 // TestErrorIsSpent: the increments add up to what is spent, and all of it is
-// spent at the last look.
+// spent at the last analysis.
 func TestErrorIsSpent(t *testing.T) {
 	sum := 0.0
-	for n := FirstLook; n <= 12; n++ {
-		sum += Increment(0.05, Rules1.Rho, n, 12, FirstLook)
+	for n := FirstAnalysis; n <= 12; n++ {
+		sum += Increment(0.05, Rules1.Rho, n, 12, FirstAnalysis)
 	}
 	if math.Abs(sum-0.05) > 1e-12 || spent(0.05, Rules1.Rho, 12, 12) != 0.05 {
 		t.Errorf("%v", sum)

@@ -28,7 +28,7 @@ func (r Rules) Spent(rho float64, stages []Stage, n int) float64 {
 
 // Integrate returns the critical values of experiments with k arms (at least 2) up to the last stage's maximum of
 // blocks, as normal scores. Critical values of a pair come from recursive integration of a random walk with normal
-// steps (Armitage, McPherson and Rowe 1969). The score of Student's t with each look's degrees of freedom replaces the
+// steps (Armitage, McPherson and Rowe 1969). The score of Student's t with each analysis's degrees of freedom replaces the
 // walk's score (Jennison and Turnbull 2000, ch. 11). Comparisons that share an error each spend Dunnett's share of it;
 // pairs judged by their own spread spend Bonferroni's. Tests compare the result with simulated experiments.
 func (r Rules) Integrate(k int, stages []Stage, alpha float64) Table {
@@ -52,7 +52,7 @@ func (r Rules) Integrate(k int, stages []Stage, alpha float64) Table {
 			continue
 		}
 		for i, c := range *f.to {
-			(*f.to)[i] = r.asScore(c, FirstLook+i, k)
+			(*f.to)[i] = r.asScore(c, FirstAnalysis+i, k)
 		}
 	}
 	return t
@@ -120,7 +120,7 @@ type walk struct {
 	reach   int // the density is 0 beyond this
 }
 
-// pairBoundary returns the normal scores, one per look from block 3; they are infinite before the first look. A walk
+// pairBoundary returns the normal scores, one per analysis from block 3; they are infinite before the first analysis. A walk
 // crosses a score for the first time at block n with the probability by which spent grows there.
 func pairBoundary(sides, first, blocks int, spent func(n int) float64) []float64 {
 	w := walk{half: int(widest*math.Sqrt(float64(max(blocks, first)))/gridWidth) + 1}
@@ -135,7 +135,7 @@ func pairBoundary(sides, first, blocks int, spent func(n int) float64) []float64
 		kernel[i] = distuv.UnitNormal.Prob(float64(i)*gridWidth) * gridWidth
 	}
 	var out []float64
-	for n := FirstLook; n <= blocks; n++ {
+	for n := FirstAnalysis; n <= blocks; n++ {
 		if n < first {
 			out = append(out, math.Inf(1))
 			continue

@@ -18,7 +18,7 @@ func TestIntegratedBoundaries(t *testing.T) {
 			last := stages[len(stages)-1].MaxBlocks
 			for n := 1; n <= last; n++ {
 				w.nextBlock()
-				if n < FirstLook {
+				if n < FirstAnalysis {
 					continue
 				}
 				limit := func(score float64) float64 {
@@ -27,7 +27,7 @@ func TestIntegratedBoundaries(t *testing.T) {
 					}
 					return distuv.StudentsT{Sigma: 1, Nu: Rules3.DF(n, k)}.Quantile(distuv.UnitNormal.CDF(score))
 				}
-				c2, c1 := limit(table.TwoSided[n-FirstLook]), limit(table.OneSided[n-FirstLook])
+				c2, c1 := limit(table.TwoSided[n-FirstAnalysis]), limit(table.OneSided[n-FirstAnalysis])
 				for i := range sims {
 					two[i], one[i] = two[i] || w.two[i] > c2, one[i] || w.one[i] > c1
 				}

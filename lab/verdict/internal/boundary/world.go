@@ -66,7 +66,7 @@ func (w *world) advance(c int, y []float64) {
 			y[j] = random.NormFloat64()
 		}
 		w.add(s, y)
-		if w.n >= FirstLook {
+		if w.n >= FirstAnalysis {
 			w.two[s], w.one[s] = w.statistics(s)
 		}
 	}

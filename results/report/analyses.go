@@ -11,28 +11,28 @@ import (
 	"filewise/results/report/document"
 )
 
-// looks returns the interim analyses after each block, as charts and as a table.
-func (v view) looks() []document.Block {
-	some := v.someLooks()
+// analyses returns the interim analyses after each block, as charts and as a table.
+func (v view) analyses() []document.Block {
+	some := v.someAnalyses()
 	if len(some) == 0 {
 		n := v.of.Result.Blocks
-		said := fmt.Sprintf("There was no interim analysis: the first is possible after block %d, and %s %s complete.", verdict.FirstLook,
+		said := fmt.Sprintf("There was no interim analysis: the first is possible after block %d, and %s %s complete.", verdict.FirstAnalysis,
 			say.Count(n, "block"), isAre(n))
 		return []document.Block{document.OnPages(document.Text(said))}
 	}
 	caption := "What was known after each block"
-	if all := len(v.of.Result.Looks); all > len(some) {
+	if all := len(v.of.Result.Analyses); all > len(some) {
 		caption = fmt.Sprintf("What was known after some of the %d blocks looked at", all)
 	}
-	columns := []document.Of[verdict.Look]{
-		document.Name("blocks", func(l verdict.Look) string { return fmt.Sprint(l.Block) }).As("num"),
-		document.Num("trials", func(l verdict.Look) string { return fmt.Sprint(l.Trials) }),
+	columns := []document.Of[verdict.Analysis]{
+		document.Name("blocks", func(l verdict.Analysis) string { return fmt.Sprint(l.Block) }).As("num"),
+		document.Num("trials", func(l verdict.Analysis) string { return fmt.Sprint(l.Trials) }),
 	}
 	for j, a := range v.of.Result.Arms {
-		columns = append(columns, document.Cells(a.Name, func(l verdict.Look) document.Cell { return v.lookCell(l, j) }).As("nb"))
+		columns = append(columns, document.Cells(a.Name, func(l verdict.Analysis) document.Cell { return v.analysisCell(l, j) }).As("nb"))
 	}
 	columns = append(columns,
-		document.Cells("leader", func(l verdict.Look) document.Cell {
+		document.Cells("leader", func(l verdict.Analysis) document.Cell {
 			return document.Cell{Text: v.arm(l.Leader), Small: []string{"tolerance " + atMost(l.Tolerance)}}
 		}).As("nb"),
 		document.Words("outcome", v.outcome).As("words"))
@@ -41,29 +41,29 @@ func (v view) looks() []document.Block {
 			"loss: no tested layout is faster by more than this. A layout can be "+
 			"recommended as soon as that is within the tolerance: the margin, or a quarter of the gain that is proven.",
 			v.Plan.Baseline, v.of.Result.FirstClaim())),
-		v.lookFigure(), document.Tabulate(document.Table{Caption: caption, Class: "looks"}, some, columns...),
+		v.analysisFigure(), document.Tabulate(document.Table{Caption: caption, Class: "looks"}, some, columns...),
 	}
 }
 
-// mostLooks is the largest number of interim analyses of which all are shown.
-const mostLooks = 60
+// mostAnalyses is the largest number of interim analyses of which all are shown.
+const mostAnalyses = 60
 
-// someLooks returns the interim analyses to show. If there are very many, it chooses some at equal distances, including
+// someAnalyses returns the interim analyses to show. If there are very many, it chooses some at equal distances, including
 // the first and the last.
-func (v view) someLooks() []verdict.Look {
-	all := v.of.Result.Looks
-	if len(all) <= mostLooks {
+func (v view) someAnalyses() []verdict.Analysis {
+	all := v.of.Result.Analyses
+	if len(all) <= mostAnalyses {
 		return all
 	}
-	out := make([]verdict.Look, 0, mostLooks)
-	for i := range mostLooks {
-		out = append(out, all[i*(len(all)-1)/(mostLooks-1)])
+	out := make([]verdict.Analysis, 0, mostAnalyses)
+	for i := range mostAnalyses {
+		out = append(out, all[i*(len(all)-1)/(mostAnalyses-1)])
 	}
 	return out
 }
 
-// lookCell returns a layout's result in one interim analysis.
-func (v view) lookCell(l verdict.Look, arm int) document.Cell {
+// analysisCell returns a layout's result in one interim analysis.
+func (v view) analysisCell(l verdict.Analysis, arm int) document.Cell {
 	if arm >= len(l.Estimates) {
 		return document.Cell{}
 	}
@@ -102,7 +102,7 @@ func (v view) arm(i int) string {
 }
 
 // outcome returns the consequence of an interim analysis.
-func (v view) outcome(l verdict.Look) string {
+func (v view) outcome(l verdict.Analysis) string {
 	switch l.Stop {
 	case verdict.ReasonNone:
 		if l.BlocksNeeded > 0 {
@@ -123,18 +123,18 @@ func (v view) outcome(l verdict.Look) string {
 	return string(l.Stop)
 }
 
-// lookFigure returns the estimates and intervals after each block, layout by layout. It is empty for a single interim
+// analysisFigure returns the estimates and intervals after each block, layout by layout. It is empty for a single interim
 // analysis.
-func (v view) lookFigure() document.Figure {
-	result, looks := v.of.Result, v.someLooks()
+func (v view) analysisFigure() document.Figure {
+	result, analyses := v.of.Result, v.someAnalyses()
 	f := document.Figure{ID: "chart-looks", Grid: true}
-	if len(looks) < 2 {
+	if len(analyses) < 2 {
 		return f
 	}
 	e := v.effects(v.factors())
-	for _, l := range looks {
+	for _, l := range analyses {
 		for j := range l.Estimates {
-			if s := result.Shown(l, j); shownLook(s) {
+			if s := result.Shown(l, j); shownAnalysis(s) {
 				e.Include(s.Effect, s.Lo, s.Hi)
 			}
 		}
@@ -143,7 +143,7 @@ func (v view) lookFigure() document.Figure {
 		"Hollow dots: the layout was dropped, and estimate and interval are those of its last block."
 	for j, a := range result.Arms {
 		if j != result.Config.Baseline {
-			if d := v.lookChart(j, looks, e); d != "" {
+			if d := v.analysisChart(j, analyses, e); d != "" {
 				f.Drawings = append(f.Drawings, document.Drawing{Name: a.Name, SVG: d})
 			}
 		}
@@ -151,18 +151,20 @@ func (v view) lookFigure() document.Figure {
 	return f
 }
 
-// shownLook reports whether an estimate has a position on the scale.
-func shownLook(s verdict.Estimate) bool { return say.Known(s.Effect) && !say.Unresolvable(s.Lo, s.Hi) }
+// shownAnalysis reports whether an estimate has a position on the scale.
+func shownAnalysis(s verdict.Estimate) bool {
+	return say.Known(s.Effect) && !say.Unresolvable(s.Lo, s.Hi)
+}
 
-// lookChart draws the estimates of one layout over the interim analyses. Hollow dots are analyses after it was dropped.
+// analysisChart draws the estimates of one layout over the interim analyses. Hollow dots are analyses after it was dropped.
 // The chart is empty if no estimate has a position on the scale.
-func (v view) lookChart(arm int, looks []verdict.Look, e chart.Effects) template.HTML {
+func (v view) analysisChart(arm int, analyses []verdict.Analysis, e chart.Effects) template.HTML {
 	var points []chart.Point
 	drawn := false
-	for _, l := range looks {
+	for _, l := range analyses {
 		p := chart.Point{N: l.Block, X: nan, Lo: nan, Hi: nan, Class: "l0"}
 		if arm < len(l.Estimates) {
-			if s := v.of.Result.Shown(l, arm); shownLook(s) {
+			if s := v.of.Result.Shown(l, arm); shownAnalysis(s) {
 				p.X, p.Lo, p.Hi, drawn = s.Effect, s.Lo, s.Hi, true
 				p.Tip = "after block " + strconv.Itoa(l.Block) + ": " + say.Interval(s.Effect, s.Lo, s.Hi)
 				if s.DroppedAt > 0 && s.DroppedAt < l.Block {
