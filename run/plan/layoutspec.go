@@ -55,7 +55,7 @@ func (m *maker) inFull(base filewise.Layout) ([]arm, error) {
 		if err := m.follow(spec, &arms[i]); err != nil {
 			return nil, err
 		}
-		if err := checkApart(arms[i].Layout, m.plan.Target.Volumes, "log", "index-volume"); err != nil {
+		if err := checkApart(arms[i].Layout, m.plan.Target.Volumes, "--layout log=", "--layout index-volume="); err != nil {
 			return nil, err
 		}
 	}
@@ -132,7 +132,7 @@ func (m *maker) volumes(what, value string) (filewise.VolumeNames, filewise.Plac
 	all := filewise.Each(m.plan.Target.Volumes, func(v filewise.Volume) string { return v.Name })
 	names := strings.Split(value, "+")
 	for i, name := range names {
-		if _, err := Choice(what, name, all...); err != nil {
+		if err := checkVolume("--"+what, name, all); err != nil {
 			return "", "", err
 		}
 		if slices.Contains(names[:i], name) {
@@ -143,6 +143,20 @@ func (m *maker) volumes(what, value string) (filewise.VolumeNames, filewise.Plac
 		return filewise.VolumeNames(value), filewise.PlaceOne, nil
 	}
 	return filewise.VolumeNames(value), filewise.PlaceRoundRobin, nil
+}
+
+// checkVolume refuses a name that no --volume gives a directory.
+func checkVolume(what, name string, all []string) error {
+	if slices.Contains(all, name) {
+		return nil
+	}
+	remedy := "add --volume " + name + "=DIR"
+	if near := nearest.Name(name, all); near != "" {
+		remedy = fmt.Sprintf("did you mean %q? Otherwise %s", near, remedy)
+	} else if name == "" {
+		remedy = "name a volume that --volume NAME=DIR gives"
+	}
+	return filewise.Errorf(filewise.CodeUsage, remedy, "%s %q is unknown", what, name)
 }
 
 // inBackup completes a layout of scenario backup, whose backup files lie apart from the data. There is a backup file
@@ -199,8 +213,7 @@ func checkApart(l filewise.Layout, volumes []filewise.Volume, logFlag, indexFlag
 	names := filewise.Each(volumes, func(v filewise.Volume) string { return v.Name })
 	for flag, name := range map[string]string{logFlag: l.LogVolume, indexFlag: l.IndexVolume} {
 		if name != "" && !slices.Contains(names, name) {
-			_, err := Choice(strings.TrimPrefix(flag, "--"), name, names...)
-			return err
+			return checkVolume(flag, name, names)
 		}
 	}
 	for _, name := range l.Data.Volumes.List() {
