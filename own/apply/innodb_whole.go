@@ -51,8 +51,7 @@ func (m *innodb) general(t *userTable, v filewise.Volume, at string) (there, bac
 	}
 	if !slices.Contains(m.spaces, name) {
 		m.spaces = append(m.spaces, name)
-		m.makeSpaces = append(m.makeSpaces, "CREATE TABLESPACE "+dialect.Ident(name)+" ADD DATAFILE "+
-			dialect.Literal(strings.TrimRight(v.Dir, "/")+"/"+name+".ibd")+" ENGINE = InnoDB")
+		m.makeSpaces = append(m.makeSpaces, dialect.MakeTablespace(name, v.Dir))
 	}
 	alter := "ALTER TABLE " + dialect.Ident(t.Name) + " TABLESPACE = "
 	return []string{alter + dialect.Ident(name)}, []string{alter + dialect.Ident(from)}

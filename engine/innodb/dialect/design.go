@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"filewise"
@@ -20,7 +21,10 @@ type Design struct {
 	Files    []File // the files that a build creates
 	Later    []File // the files that Extend adds
 	Warnings []filewise.Warning
-	parted   bool // tables are partitioned
+	// Spaces holds the names of MySQL's general tablespaces, which hold whole tables of a dump, and MakeSpaces the
+	// statements that make them.
+	Spaces, MakeSpaces []string
+	parted             bool // tables are partitioned
 	// Place returns the layout's file i (of a table or partition), and the directory for DATA DIRECTORY. If the directory
 	// is empty, the server chooses the place.
 	Place func(i int, name string) (f File, directory string)
@@ -69,6 +73,33 @@ func (d *Design) PerTable() error {
 	}
 	d.Warnings = append(d.Warnings, d.WarnChurn()...)
 	return nil
+}
+
+// General moves the tables of a volume that Place gives a directory into one general tablespace there, as apply does.
+func (d *Design) General() {
+	files := d.Files
+	d.Files, d.Spots = nil, nil
+	for i, f := range files {
+		_, directory := d.Place(i, "")
+		if directory == "" {
+			d.Files = append(d.Files, f)
+			continue
+		}
+		name := "volume_" + strconv.Itoa(slices.IndexFunc(d.Target.Volumes, func(v filewise.Volume) bool { return v.Name == f.Volume }))
+		d.Tables[i].Options = " TABLESPACE = " + Ident(name)
+		if slices.Contains(d.Spaces, name) {
+			continue
+		}
+		f.Path = path.Join(directory, name+".ibd")
+		d.Files, d.Spaces = append(d.Files, f), append(d.Spaces, name)
+		d.MakeSpaces = append(d.MakeSpaces, MakeTablespace(name, directory))
+	}
+}
+
+// MakeTablespace returns the statement that makes a general tablespace of a file in a directory.
+func MakeTablespace(name, directory string) string {
+	file := strings.TrimRight(directory, "/") + "/" + name + ".ibd"
+	return "CREATE TABLESPACE " + Ident(name) + " ADD DATAFILE " + Literal(file) + " ENGINE = InnoDB"
 }
 
 // Partitions spreads each table over a file for each partition.
@@ -151,7 +182,11 @@ func (d *Design) Told(ctx context.Context, db Queryer, plain func(path string) s
 	if err := d.Spell(ctx, db); err != nil {
 		return nil, err
 	}
-	files, err := d.Product.TableFiles(ctx, db, "t.NAME LIKE ?", EscapeLike(d.Database)+"/%")
+	condition, names := "t.NAME LIKE ?", []any{EscapeLike(d.Database) + "/%"}
+	for _, name := range d.Spaces {
+		condition, names = condition+" OR t.NAME = ?", append(names, name)
+	}
+	files, err := d.Product.TableFiles(ctx, db, condition, names...)
 	all := map[string]TableFile{}
 	for _, f := range files {
 		if f.Path = plain(f.Path); !slices.Contains(append(apart, LoadedTable), strings.TrimSuffix(path.Base(f.Path), ".ibd")) {

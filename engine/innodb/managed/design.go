@@ -79,6 +79,9 @@ func newDesign(p *dialect.Product, t filewise.Target, l filewise.Layout, program
 		if err = d.PerTable(); err == nil {
 			err = d.CheckGrowth()
 		}
+		if p == dialect.MySQL && program.Restored() {
+			d.General()
+		}
 	case filewise.KindPartitions:
 		if err = d.Partitions(); err == nil {
 			err = d.CheckGrowth()

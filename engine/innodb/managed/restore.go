@@ -75,6 +75,8 @@ func (d *design) holdsTable(t filewise.CustomTable, all map[string]definition) e
 		return dumpfile.Refuse("table %s is of engine %s, whose files the layout does not place", t.Name, def.engine)
 	case def.divided:
 		return dumpfile.Refuse("table %s is divided into partitions already", t.Name)
+	case len(d.Spaces) > 0 && def.packed:
+		return dumpfile.Refuse("table %s has compressed rows, which general tablespaces do not take", t.Name)
 	case d.Layout.Kind != filewise.KindPartitions:
 		return nil
 	case len(def.other) > 0:
@@ -202,8 +204,9 @@ var (
 	apart = regexp.MustCompile(`^(/\*!\d+ )?(LOCK TABLES|UNLOCK TABLES|DROP DATABASE|CREATE USER|CREATE ROLE|GRANT|REVOKE|SET PASSWORD|` +
 		`SET DEFAULT ROLE|CHANGE MASTER|CHANGE REPLICATION|SET @@GLOBAL|SET GLOBAL|INSTALL |CREATE SERVER)`)
 	// definer matches an account that a managed server does not have.
-	definer     = regexp.MustCompile("DEFINER ?= ?`(?:[^`]|``)*`@`(?:[^`]|``)*`")
-	directories = regexp.MustCompile(` (?:DATA|INDEX) DIRECTORY ?= ?'(?:[^']|'')*'`)
+	definer = regexp.MustCompile("DEFINER ?= ?`(?:[^`]|``)*`@`(?:[^`]|``)*`")
+	// places matches where a table's files lie: directories, or MySQL's tablespace, which a dump does not make.
+	places = regexp.MustCompile(" (?:DATA|INDEX) DIRECTORY ?= ?'(?:[^']|'')*'| /\\*!50100 TABLESPACE `(?:[^`]|``)*` \\*/")
 )
 
 // placed returns a statement as this layout needs it, or "" to leave it out.
@@ -241,8 +244,8 @@ func (r *restorer) placed(text string) (string, error) {
 	if len(def.made) > 0 {
 		r.tables[def.name] = def
 	}
-	// The directories of the original's files do not apply to a build.
-	text = text[:def.tail] + directories.ReplaceAllLiteralString(text[def.tail:], "")
+	// The places of the original's files do not apply to a build.
+	text = text[:def.tail] + places.ReplaceAllLiteralString(text[def.tail:], "")
 	for n, t := range r.design.Program.Custom.Tables {
 		if t.Name == def.name && !r.design.isSystem() {
 			options := r.design.Tables[n].Options

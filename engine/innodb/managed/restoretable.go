@@ -16,6 +16,7 @@ type definition struct {
 	other   []string          // what partitions cannot have
 	engine  string
 	divided bool // it has partitions
+	packed  bool // its rows are compressed
 	tail    int  // position in its text at which the options begin
 }
 
@@ -72,6 +73,7 @@ func define(text string) (d definition, is bool) {
 	}
 	options := text[d.tail:]
 	d.divided = strings.Contains(options, "PARTITION BY ")
+	d.packed = strings.Contains(options, "ROW_FORMAT=COMPRESSED")
 	if m := engines.FindStringSubmatch(options); m != nil {
 		d.engine = m[1]
 	}

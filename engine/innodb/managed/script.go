@@ -48,7 +48,7 @@ func (d *design) steps(in dialect.Install) (script.Steps, error) {
 	w.Add(filewise.StageBuild, "file "+d.optionPath(), d.optionFile())
 	d.start(w, filewise.StageBuild, in, true, creation.Args...)
 	d.start(w, filewise.StageBuild, in, false)
-	w.Add(filewise.StageBuild, onServer, "CREATE DATABASE "+dialect.Ident(Database))
+	w.Add(filewise.StageBuild, onServer, slices.Concat([]string{"CREATE DATABASE " + dialect.Ident(Database)}, d.MakeSpaces)...)
 	if d.Program.Restored() {
 		w.Add(filewise.StageBuild, "dump", dumpfile.Step(d.Program.Custom))
 		measured := *d
