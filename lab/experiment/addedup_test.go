@@ -6,7 +6,7 @@ import (
 	"filewise"
 )
 
-// Over the turns of a session counters add up, shares are means, a wait that is
+// Over the turns of an interleaved block counters add up, shares are means, a wait that is
 // absent in a turn is zero there, and any other counter is absent.
 func TestAddedUp(t *testing.T) {
 	d := func(probe, name, unit string, v float64, class filewise.WaitClass) filewise.Delta {

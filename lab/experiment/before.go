@@ -9,9 +9,9 @@ import (
 	"filewise/lab/verdict"
 )
 
-// sessionOf returns a block's trials by their position in the session (an interleaved block). It returns nil if not all
-// of them were measured in one session to its end.
-func (h history) sessionOf(block int) []*filewise.Trial {
+// interleavedOf returns a block's trials by their position in the interleaved block. It returns nil if not all
+// of them were measured in one interleaved block to its end.
+func (h history) interleavedOf(block int) []*filewise.Trial {
 	var members []*filewise.Trial
 	for _, l := range h.plan.Layouts {
 		switch x := h.tries[cellKey{block, l.Name}]; {
@@ -28,20 +28,20 @@ func (h history) sessionOf(block int) []*filewise.Trial {
 		took += t.Elapsed
 	}
 	for i, t := range members {
-		if t.Cell.Position != i || t.Started.Sub(members[0].Started) > took/2 { // a session was broken off, and this is the rest of it
+		if t.Cell.Position != i || t.Started.Sub(members[0].Started) > took/2 { // an interleaved block was broken off, and this is the rest of it
 			return nil
 		}
 	}
 	return members
 }
 
-// turnsOfSession returns the turns of each layout of a block, for one family. Each turn holds the number (from 1) of
-// the layout that had the turn before. It returns nil if the order of the session is not known.
-func (h history) turnsOfSession(block int, family string) map[string]*verdict.Turns {
+// turnsOfBlock returns the turns of each layout of a block, for one family. Each turn holds the number (from 1) of
+// the layout that had the turn before. It returns nil if the order of the interleaved block is not known.
+func (h history) turnsOfBlock(block int, family string) map[string]*verdict.Turns {
 	if !h.plan.Interleaved && h.plan.Rounds == 0 {
 		return nil
 	}
-	members, number := h.sessionOf(block), make([]int, 0, len(h.plan.Layouts))
+	members, number := h.interleavedOf(block), make([]int, 0, len(h.plan.Layouts))
 	var turns [][]float64
 	for _, t := range members {
 		number = append(number, 1+slices.IndexFunc(h.plan.Layouts, func(l filewise.Layout) bool { return l.Name == t.Cell.Layout }))

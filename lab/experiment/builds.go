@@ -145,7 +145,7 @@ func (l *life) newBuild(ctx context.Context) error {
 	}
 	switch {
 	case !loaded, (l.program.ReadOnly || l.runner.Plan.Interleaved) && l.runner.Plan.Builds == 0:
-		return nil // all turns of a session use this build
+		return nil // all turns of an interleaved block use this build
 	case l.program.ReadOnly: // no trial changes the build, so it needs no reset
 		l.name()
 		return nil
@@ -245,16 +245,16 @@ func (r *Runner) builtAs(key string) *build {
 	return r.builds[key]
 }
 
-// handedOver is the prefix of the keys of builds that pilots leave to the first session.
+// handedOver is the prefix of the keys of builds that pilots leave to the first interleaved block.
 const handedOver = "of the pilot: "
 
-// handsOver reports whether the first session can continue on a pilot's build. It can if the build is for one trial
-// only and the plan has no fixed work, which would have to start at its first operation.
+// handsOver reports whether the first interleaved block can continue on a pilot's build. It can if the build is for one
+// trial only and the plan has no fixed work, which would have to start at its first operation.
 func (l *life) handsOver() bool {
 	return l.build != nil && l.build.name == "" && l.runner.Plan.Work == 0
 }
 
-// handOver leaves the pilot's build to the layout's trial in the first session, if handsOver allows it.
+// handOver leaves the pilot's build to the layout's trial in the first interleaved block, if handsOver allows it.
 func (l *life) handOver() {
 	if !l.handsOver() {
 		return

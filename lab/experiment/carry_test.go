@@ -13,7 +13,7 @@ import (
 )
 
 // carried is an experiment in which no layout differs, but each leaves up to so much to the next measurement, the
-// first nothing and the last all of it. sd is the noise of a trial, or of a session's mean over its rounds.
+// first nothing and the last all of it. sd is the noise of a trial, or of an interleaved block's mean over its rounds.
 type carried struct {
 	layouts, rounds, blocks int // rounds 0: trials one after the other
 	leaves, sd, ar          float64
@@ -124,7 +124,7 @@ func TestCarryOverIsNoEffect(t *testing.T) {
 	}
 }
 
-// A session that leaves more to what runs next than chance does is seen by its turns.
+// An interleaved block that leaves more to what runs next than chance does is seen by its turns.
 func TestCarryOverBetweenTurnsIsSeen(t *testing.T) {
 	r := carried{layouts: 3, rounds: 4, blocks: 10, sd: 0.005, leaves: 0.03}.judge(t, 1)
 	if analysis, _ := r.Last(); !analysis.CarryOver || analysis.Recommended >= 0 {

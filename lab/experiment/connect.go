@@ -95,8 +95,8 @@ func CloseAll(sessions []filewise.Session) error {
 	return errors.Join(errs...)
 }
 
-// connect opens a phase's connections, which continue after the operations they have committed. In a session they stay
-// open for all turns if keepsOpen allows it. With drivers all are nil, because drivers open their own.
+// connect opens a phase's connections, which continue after the operations they have committed. In an interleaved block
+// they stay open for all turns if keepsOpen allows it. With drivers all are nil, because drivers open their own.
 func (l *life) connect(ctx context.Context, i int) (_ []filewise.Session, err error) {
 	if l.runner.Drivers != nil {
 		return make([]filewise.Session, l.program.Phases[i].Connections), nil

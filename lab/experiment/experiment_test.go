@@ -585,7 +585,7 @@ func TestLoadedBuildsTakeTurnsAndAreReset(t *testing.T) {
 // A layout is loaded once; every trial is on a build of its own that is a copy.
 func TestCopiedBuildsAreLoadedOnce(t *testing.T) {
 	for name, w := range map[string]*world{
-		"sessions": newSessions(t, []int{1, 4}, fake.Config{Noise: 0.02, Seed: 8, Copies: true}),
+		"sessions": newInterleaved(t, []int{1, 4}, fake.Config{Noise: 0.02, Seed: 8, Copies: true}),
 		"trials":   newWorld(t, []int{1, 4}, fake.Config{Noise: 0.02, Seed: 8, Copies: true}),
 	} {
 		t.Run(name, func(t *testing.T) {

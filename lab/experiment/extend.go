@@ -22,8 +22,8 @@ type Extension struct {
 const extendedFrom = 3
 
 // Extend returns the plan with a larger budget. The budget is for the whole run, including its pilots and the trials
-// done. The error already spent stays spent, and the first budget still sets the turns and rounds of sessions. Errors
-// have code usage.
+// done. The error already spent stays spent, and the first budget still sets the turns and rounds of interleaved
+// blocks. Errors have code usage.
 func (p Plan) Extend(budget time.Duration, done []filewise.Trial) (Plan, error) {
 	s := p.standing(done)
 	refuse := func(remedy, format string, args ...any) (Plan, error) {
@@ -68,7 +68,7 @@ func asOption(d time.Duration) string {
 	return fmt.Sprintf("%.0fs", math.Ceil(d.Seconds()))
 }
 
-// firstBudget returns the budget that fixed the rounds of sessions.
+// firstBudget returns the budget that fixed the rounds of interleaved blocks.
 func (p Plan) firstBudget() time.Duration {
 	if len(p.Extended) > 0 {
 		return p.Extended[0].Budget

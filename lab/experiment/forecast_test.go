@@ -19,7 +19,7 @@ import (
 // of the error is spent on it. They are 15 to 25 % more since bounds and intervals share it and a part is kept for
 // extensions.
 func TestForecastBy(t *testing.T) {
-	p := newSessions(t, []int{1, 2, 4, 8, 16}, fake.Config{}).plan
+	p := newInterleaved(t, []int{1, 2, 4, 8, 16}, fake.Config{}).plan
 	s := experiment.Schedule{TrialTime: 5 * time.Second, MaxBlocks: 10}
 	for df, most := range map[int]float64{8: 3, 20: 2.1} {
 		f, ok := p.ForecastBy(0.001, df, "run 7", s, 10*time.Second)
@@ -114,7 +114,7 @@ func TestForecastsHold(t *testing.T) {
 
 // What a pilot costs reports that the budget cannot give a verdict: no other is measured.
 func TestHopelessBudgetEndsAfterTheFirstPilot(t *testing.T) {
-	w := newSessions(t, []int{1, 2, 4}, fake.Config{Stages: map[string]time.Duration{filewise.StageBuild: 20 * time.Second}})
+	w := newInterleaved(t, []int{1, 2, 4}, fake.Config{Stages: map[string]time.Duration{filewise.StageBuild: 20 * time.Second}})
 	w.plan.Interleaved, w.plan.Rounds, w.plan.Budget = true, 0, time.Minute
 	trials, d := w.run(t)
 	if len(trials) != 1 || d.Ending != experiment.Spent || !strings.Contains(d.Why, "the 3 blocks that an interval needs take about 4 min") {
@@ -132,7 +132,7 @@ func TestHopelessBudgetEndsAfterTheFirstPilot(t *testing.T) {
 // A default budget becomes what the blocks of an interval take, by the pilots; one that was given stays.
 func TestDefaultBudgetHoldsAnInterval(t *testing.T) {
 	for most, enough := range map[time.Duration]bool{0: false, time.Hour: true, 41 * time.Second: false} {
-		w := newSessions(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 1,
+		w := newInterleaved(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 1,
 			Stages: map[string]time.Duration{filewise.StageBuild: 5 * time.Second}})
 		w.plan.Interleaved, w.plan.Rounds, w.plan.Budget, w.plan.BudgetMost = true, 0, 40*time.Second, most
 		trials, d := w.run(t)
@@ -148,7 +148,7 @@ func TestDefaultBudgetHoldsAnInterval(t *testing.T) {
 
 // A default budget does not end a run one block before its interval because blocks took longer than the pilots promised.
 func TestDefaultBudgetWaitsForTheInterval(t *testing.T) {
-	w := newSessions(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 1})
+	w := newInterleaved(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 1})
 	w.plan.Interleaved, w.plan.Rounds, w.plan.Budget, w.plan.BudgetMost = true, 0, 40*time.Second, 80*time.Second
 	all, _ := w.run(t)
 	var trials []filewise.Trial
@@ -168,9 +168,9 @@ func TestDefaultBudgetWaitsForTheInterval(t *testing.T) {
 	}
 }
 
-// A loaded build serves several sessions: loading it is no part of each of them.
+// A loaded build serves several interleaved blocks: loading it is no part of each of them.
 func TestLoadedBuildsAreCountedOnce(t *testing.T) {
-	w := newSessions(t, []int{1, 4}, fake.Config{})
+	w := newInterleaved(t, []int{1, 4}, fake.Config{})
 	w.plan.Interleaved, w.plan.Rounds, w.plan.MaxBlocks, w.plan.Budget, w.plan.WarmUp = true, 0, 20, 3*time.Minute, 0
 	of := func(build string, builds int) experiment.Schedule {
 		w.plan.Builds = builds
@@ -196,10 +196,10 @@ func TestLoadedBuildsAreCountedOnce(t *testing.T) {
 	}
 }
 
-// The first session goes on with the builds of the pilots, and each later one has builds of its own; every turn has
-// the length that the pilots set.
+// The first interleaved block goes on with the builds of the pilots, and each later one has builds of its own; every
+// turn has the length that the pilots set.
 func TestPilotsFixTurns(t *testing.T) {
-	w := newSessions(t, []int{1, 4, 8}, fake.Config{Noise: 0.01, Seed: 1,
+	w := newInterleaved(t, []int{1, 4, 8}, fake.Config{Noise: 0.01, Seed: 1,
 		Stages:     map[string]time.Duration{filewise.StageBuild: time.Second, filewise.StageDrain: 100 * time.Millisecond},
 		Throughput: byFiles(map[int]float64{1: 1000, 4: 1500, 8: 1200})})
 	w.plan.Interleaved, w.plan.Rounds, w.plan.WindowByPilots, w.plan.Budget = true, 0, true, 10*time.Minute
@@ -232,7 +232,7 @@ func TestPilotsFixTurns(t *testing.T) {
 
 // Concurrent steps are booked by their parts, so that trials add up to the run's time.
 func TestStepsSideBySideAddUp(t *testing.T) {
-	w := newSessions(t, []int{1, 2, 4}, fake.Config{Noise: 0.01, Seed: 4,
+	w := newInterleaved(t, []int{1, 2, 4}, fake.Config{Noise: 0.01, Seed: 4,
 		Stages: map[string]time.Duration{filewise.StageBuild: time.Second, filewise.StageCheck: time.Second}})
 	w.plan.Interleaved, w.plan.Rounds, w.plan.MaxBlocks = true, 0, 4
 	w.runner.Parallel = 3
@@ -257,7 +257,7 @@ func TestTurnsAreBalanced(t *testing.T) {
 		for i := range files {
 			files[i] = i + 1
 		}
-		p := newSessions(t, files, fake.Config{}).plan
+		p := newInterleaved(t, files, fake.Config{}).plan
 		cycle := n + n%2*n
 		places, follows := map[string]map[int]int{}, map[string]int{}
 		for round := 1; round <= cycle; round++ {
@@ -292,7 +292,7 @@ func TestTurnsAreBalanced(t *testing.T) {
 
 // Fixed work is cut into turns: in all as much, of which the pilot does a part at the most.
 func TestFixedWorkTakesTurns(t *testing.T) {
-	w := newSessions(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 3, Throughput: byFiles(map[int]float64{1: 1000, 4: 1300})})
+	w := newInterleaved(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 3, Throughput: byFiles(map[int]float64{1: 1000, 4: 1300})})
 	w.plan.Interleaved, w.plan.Rounds, w.plan.Window, w.plan.PilotWindow = true, 0, 0, 0
 	w.plan.Work = 10_000 * int64(w.plan.Params.RowBytes)
 	trials, _ := w.run(t)
@@ -309,7 +309,7 @@ func TestFixedWorkTakesTurns(t *testing.T) {
 
 // Pilots give no forecast: until there is one, the run names the block from which on.
 func TestForecastNamesItsFirstBlock(t *testing.T) {
-	w := newSessions(t, []int{1, 2, 4}, fake.Config{Noise: 0.02, Seed: 1})
+	w := newInterleaved(t, []int{1, 2, 4}, fake.Config{Noise: 0.02, Seed: 1})
 	w.plan.Interleaved, w.plan.Rounds, w.plan.MaxBlocks = true, 0, 8
 	trials, _ := w.run(t)
 	for n := range trials {

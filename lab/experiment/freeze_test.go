@@ -44,7 +44,7 @@ func TestFreezesAreSeen(t *testing.T) {
 	}
 	seen := 0
 	for seed := range runs {
-		w := newSessions(t, []int{1, 2}, freezes(uint64(seed)))
+		w := newInterleaved(t, []int{1, 2}, freezes(uint64(seed)))
 		w.plan.Observe, w.plan.Rounds, w.plan.Window, w.plan.MaxBlocks, w.plan.Seed = experiment.ObserveRest, 4, 8*time.Second, 20, uint64(seed)
 		w.plan.Goal, w.plan.Rules = verdict.GoalVerdicts, 3
 		w.runner.NoLatencies = true
@@ -86,8 +86,9 @@ func TestTwiceTheTurnChangesNoEffectMuch(t *testing.T) {
 		var effects []float64
 		var turn time.Duration
 		for range 2 {
-			w := newSessions(t, []int{1, 2}, fake.Config{Noise: 0.002, Seed: 5, Drain: drain, Throughput: byFiles(map[int]float64{1: 1000, 2: 1250}),
-				Stages: map[string]time.Duration{filewise.StageBuild: time.Second, filewise.StageDrain: 20 * time.Millisecond}})
+			w := newInterleaved(t, []int{1, 2}, fake.Config{Noise: 0.002, Seed: 5, Drain: drain,
+				Throughput: byFiles(map[int]float64{1: 1000, 2: 1250}),
+				Stages:     map[string]time.Duration{filewise.StageBuild: time.Second, filewise.StageDrain: 20 * time.Millisecond}})
 			w.plan.Observe, w.plan.Goal, w.plan.MaxBlocks, w.plan.Interleaved = experiment.ObserveRest, verdict.GoalVerdicts, 6, true
 			if w.plan.Rounds, w.plan.Window = 4, 8*turn; turn == 0 {
 				w.plan.Rounds, w.plan.Window, w.plan.WindowByPilots, w.plan.Budget = 0, 2*time.Second, true, 10*time.Minute

@@ -312,7 +312,7 @@ func (h history) row(b int, family string) []verdict.Cell {
 	row := make([]verdict.Cell, len(h.plan.Layouts))
 	var turns map[string]*verdict.Turns
 	if h.plan.JudgedBy() >= chainedFrom {
-		turns = h.turnsOfSession(b, family)
+		turns = h.turnsOfBlock(b, family)
 	}
 	for i, l := range h.plan.Layouts {
 		t := h.tries[cellKey{b, l.Name}].done

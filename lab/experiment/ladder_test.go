@@ -16,7 +16,7 @@ import (
 // climber is a run of two layouts of 1 MiB that is about files if the data are four times the memory; the number of
 // warehouses sets the amount of data. A build takes a tenth of a second.
 func climber(t *testing.T, memory int64, throughput map[int]float64, faults ...fake.Fault) *world {
-	w := newSessions(t, []int{1, 2}, fake.Config{Faults: faults, Noise: 0.01, Seed: 3, Throughput: byFiles(throughput),
+	w := newInterleaved(t, []int{1, 2}, fake.Config{Faults: faults, Noise: 0.01, Seed: 3, Throughput: byFiles(throughput),
 		Stages: map[string]time.Duration{filewise.StageBuild: 100 * time.Millisecond}})
 	w.plan.Scenario, w.plan.Target.Memory, w.plan.Params.Warehouses = workload.FamilyOrders, memory, 1
 	w.plan.Phases = []string{workload.FamilyInserts}

@@ -30,8 +30,8 @@ type LayoutLatency struct {
 }
 
 // LatencyChange is a difference of latency on the log scale. If Effect is above 0, operations take longer than on the
-// baseline. Lo and Hi are Student's t limits over the blocks, for one analysis, at the family's confidence for all layouts
-// together. They are nil if not known.
+// baseline. Lo and Hi are Student's t limits over the blocks, for one analysis, at the family's confidence for all
+// layouts together. They are nil if not known.
 type LatencyChange struct {
 	Effect float64  `json:"effect"`
 	Lo     *float64 `json:"lo,omitempty"`
@@ -284,8 +284,8 @@ func byLatency(phase filewise.Phase, of filewise.Measure) ([]filewise.Measure, e
 	return out, nil
 }
 
-// recorded adds a measure to the trial, and the measures of its latency that are judged. In a session these are added
-// once all turns are merged into one measure.
+// recorded adds a measure to the trial, and the measures of its latency that are judged. In an interleaved block these
+// are added once all turns are merged into one measure.
 func (l *life) recorded(phase filewise.Phase, m filewise.Measure) error {
 	if l.turn != nil {
 		l.trial.Measures = append(l.trial.Measures, m)

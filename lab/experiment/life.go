@@ -45,7 +45,7 @@ type life struct {
 	still map[string]drive.Still // by family: standstills while it was measured
 
 	open map[int][]filewise.Session // by phase: connections kept for the next turn. Nil means none are kept
-	turn *turn                      // the current turn of a session. Nil means the trial is measured in one go
+	turn *turn                      // the current turn of an interleaved block. Nil means the trial is measured in one go
 }
 
 func (l *life) run(ctx context.Context) (err error) {

@@ -12,8 +12,8 @@ import (
 	"filewise/lab/probe"
 )
 
-// member is one layout of a session in progress. It is built like any trial, takes its turns, is quiet in between, and
-// is checked and dropped at the end.
+// member is one layout of an interleaved block in progress. It is built like any trial, takes its turns, is quiet in
+// between, and is checked and dropped at the end.
 type member struct {
 	life   *life
 	turns  [][]filewise.Measure // per turn, the measures of all phases
@@ -35,8 +35,8 @@ func newMember(r *Runner, c filewise.Cell, s Schedule) *member {
 
 func (m *member) pilot() bool { return m.life.trial.Cell.Pilot }
 
-// prepare builds the layout, or resets a loaded build, and observes it. The first session continues on the builds of
-// the pilots.
+// prepare builds the layout, or resets a loaded build, and observes it. The first interleaved block continues on the
+// builds of the pilots.
 func (m *member) prepare(ctx context.Context) (err error) {
 	l := m.life
 	l.trial.Started = l.runner.Clock.Now().UTC()
@@ -104,7 +104,7 @@ func (m *member) pilotGoesOn(start time.Time) bool {
 }
 
 // turnSteps returns the steps of a turn: every phase once, with its follow-up. Data are checked at the end of the
-// session. Restored data are verified in the turn, before they are discarded.
+// interleaved block. Restored data are verified in the turn, before they are discarded.
 func (l *life) turnSteps() []step {
 	var steps []step
 	for i, phase := range l.program.Phases {
@@ -122,7 +122,7 @@ func (m *member) conclude(ctx context.Context) error {
 	if len(m.turns) == 0 {
 		return errors.New("there were no turns")
 	}
-	l.turn = nil // the rest is about the whole session
+	l.turn = nil // the rest is about the whole interleaved block
 	if err := l.closeOpen(); err != nil {
 		return err
 	}
@@ -173,12 +173,12 @@ func (l *life) checkAll(ctx context.Context) error {
 	return l.finish(ctx)
 }
 
-// fail ends the layout's part in the session and gives its build back.
+// fail ends the layout's part in the interleaved block and gives its build back.
 func (m *member) fail(ctx context.Context, err error) {
 	m.failed = joined(err, m.life.release(ctx, err)).Error()
 }
 
-// keep leaves the build of a pilot to the first session, unless the pilot failed.
+// keep leaves the build of a pilot to the first interleaved block, unless the pilot failed.
 func (m *member) keep() {
 	if m.pilot() && m.failed == "" && void(m.life.trial) == "" {
 		m.life.handOver()

@@ -118,26 +118,26 @@ func (p Plan) narrows(r verdict.Result, analysis verdict.Analysis) bool {
 	return false
 }
 
-// narrowing returns the number of rounds per session, at least the given number. The number of sessions follows from
-// the budget left per layout (in nanoseconds). Rounds and sessions together should bring the intervals within a quarter
-// of the plan's bounds, by the noise of the pilots, which are too short to show drift. If no number does, or the noise
-// is not known, it takes the largest that comes about as near as possible. More rounds mean that more of the time is
-// measured; more sessions mean that their spread is estimated better. Most of a session is measured if the budget
-// allows that.
+// narrowing returns the number of rounds per interleaved block, at least the given number. The number of blocks follows
+// from the budget left per layout (in nanoseconds). Rounds and interleaved blocks together should bring the intervals
+// within a quarter of the plan's bounds, by the noise of the pilots, which are too short to show drift. If no number
+// does, or the noise is not known, it takes the largest that comes about as near as possible. More rounds mean that
+// more of the time is measured; more interleaved blocks mean that their spread is estimated better. Most of a block is
+// measured if the budget allows that.
 func (h history) narrowing(least int, s Schedule, c costs, left float64) int {
 	const alike = 1.01 // two half widths within 1 % count as equal
 	p, noise := h.plan, h.pilotNoise(s.Turn)
 	half := func(rounds int) float64 {
-		n := min(p.MaxBlocks, int(left/float64(c.session(rounds))))
-		if n < p.leastSessions() {
+		n := min(p.MaxBlocks, int(left/float64(c.block(rounds))))
+		if n < p.leastBlocks() {
 			return math.Inf(1)
 		}
 		return p.halfWidth(1, n, c.windows*(len(p.Layouts)-1)) / math.Sqrt(float64(rounds))
 	}
 	narrowest, most := math.Inf(1), least
-	for r := c.rounds(least, left, p.leastSessions()); r <= maxRounds; r++ {
+	for r := c.rounds(least, left, p.leastBlocks()); r <= maxRounds; r++ {
 		switch now := half(r); {
-		case math.IsInf(now, 1): // longer sessions leave no time for enough of them either
+		case math.IsInf(now, 1): // longer interleaved blocks leave no time for enough of them either
 			return most
 		case noise > 0 && noise*now <= marginLog(p.Bounds/4):
 			return r

@@ -40,10 +40,10 @@ func TestFutileRunNarrowsItsBounds(t *testing.T) {
 	}
 }
 
-// Sessions have the length that the noise of the pilots demands, within the budget.
-func TestSessionsAreAsLongAsBoundsNeed(t *testing.T) {
+// Interleaved blocks have the length that the noise of the pilots demands, within the budget.
+func TestBlocksAreAsLongAsBoundsNeed(t *testing.T) {
 	rounds := func(bounds, noise float64, budget time.Duration) experiment.Schedule {
-		w := newSessions(t, []int{1, 4}, fake.Config{})
+		w := newInterleaved(t, []int{1, 4}, fake.Config{})
 		w.plan.Interleaved, w.plan.Rounds, w.plan.WindowByPilots, w.plan.MaxBlocks = true, 0, true, 20
 		w.plan.Bounds, w.plan.Budget, w.plan.SliceLength, w.plan.WarmUp = bounds, budget, 100*time.Millisecond, 100*time.Millisecond
 		r := rand.New(rand.NewPCG(1, 2))
@@ -69,13 +69,13 @@ func TestSessionsAreAsLongAsBoundsNeed(t *testing.T) {
 		t.Errorf("slices of 70 %%: %+v; without bounds %+v", long, short)
 	}
 	if quiet := rounds(10, 0.01, 10*time.Minute); quiet.Rounds != short.Rounds {
-		t.Errorf("slices of 1 %% need no longer sessions: %+v, %+v", quiet, short)
+		t.Errorf("slices of 1 %% need no longer blocks: %+v, %+v", quiet, short)
 	}
 	if little := rounds(10, 0.7, time.Minute); little.MaxBlocks < 6 || 2*time.Duration(little.MaxBlocks)*little.TrialTime > time.Minute {
-		t.Errorf("six sessions or more fit into a minute: %+v", little)
+		t.Errorf("six blocks or more fit into a minute: %+v", little)
 	}
 	if none := rounds(10, 0.7, 12*time.Second); none.Rounds > 20 {
-		t.Errorf("longer sessions do not help where six do not fit: %+v", none)
+		t.Errorf("longer blocks do not help where six do not fit: %+v", none)
 	}
 	many, few := rounds(10, 0, 3*time.Minute), rounds(0, 0, 3*time.Minute)
 	if many.MaxBlocks < few.MaxBlocks || many.TrialTime < few.TrialTime {

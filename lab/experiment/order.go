@@ -47,10 +47,10 @@ func upTo(n int) []int {
 	return all
 }
 
-// turnOrder returns the random order of n layouts in a round of a session. Rounds count from 1; round 0 is the warm-up.
-// The order follows from the seed, the block, the attempt and the round. A Williams design balances the rounds, chained
-// since rules 3: whatever a layout leaves behind reaches all layouts equally, itself included. Each session starts a
-// new sequence.
+// turnOrder returns the random order of n layouts in a round of an interleaved block. Rounds count from 1; round 0 is
+// the warm-up. The order follows from the seed, the block, the attempt and the round. A Williams design balances the
+// rounds, chained since rules 3: whatever a layout leaves behind reaches all layouts equally, itself included. Each
+// interleaved block starts a new sequence.
 func (p Plan) turnOrder(c filewise.Cell, round, n int) []int {
 	const perBlock, perAttempt = 1 << 40, 1 << 32
 	stream := func(design int) uint64 {

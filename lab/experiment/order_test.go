@@ -94,11 +94,11 @@ func TestChainedOrderIsBalanced(t *testing.T) {
 			}
 		}
 	}
-	starts := map[int]int{} // of two layouts, drawn again for each session
+	starts := map[int]int{} // of two layouts, drawn again for each interleaved block
 	for block := range 200 {
 		starts[Plan{Rules: 3}.turnOrder(filewise.Cell{Block: block, Attempt: 1}, 1, 2)[0]]++
 	}
 	if starts[0] < 70 || starts[1] < 70 {
-		t.Errorf("sessions begin with %v", starts)
+		t.Errorf("blocks begin with %v", starts)
 	}
 }

@@ -29,13 +29,13 @@ type Plan struct {
 	// Interleaved makes blocks interleaved: all layouts are live at once and take turns, whose length and number the pilots
 	// fix (Schedule). If false, trials come one after the other.
 	Interleaved bool `json:"sessions,omitempty"`
-	// Rounds is the number of rounds of a session, with turns of Window/Rounds. If 0, pilots decide. In plans of earlier
-	// versions, a Rounds other than 0 means sessions.
+	// Rounds is the number of rounds of an interleaved block, with turns of Window/Rounds. If 0, pilots decide. In plans
+	// of earlier versions, a Rounds other than 0 means that blocks are interleaved.
 	Rounds int `json:"cells,omitempty"`
-	// WindowByPilots lets pilots lengthen the measured time of a trial in a session, so that most of the session is
+	// WindowByPilots lets pilots lengthen the measured time of a trial in an interleaved block, so that most of the block is
 	// measured. Window is then the minimum.
 	WindowByPilots bool `json:"window_by_pilots,omitempty"`
-	// OneByOne holds the reason why trials come one after the other, unless the user refused sessions.
+	// OneByOne holds the reason why trials come one after the other, unless the user refused to interleave them.
 	OneByOne string `json:"one_by_one,omitempty"`
 	// AA names the twin of the baseline: the same layout under another name. Any difference claimed for the twin comes
 	// from the machine. Empty means there is none.
@@ -171,8 +171,8 @@ type Schedule struct {
 	MaxBlocks int           `json:"max_blocks"`    // N_max of the verdict
 	ByBudget  bool          `json:"by_budget"`     // the budget allows fewer blocks than the plan
 	Steady    bool          `json:"steady"`        // every pilot's throughput had settled by its middle
-	// Turn is the measured time of one turn in a session, for each phase that lasts a window. Rounds is the number of
-	// turns per layout. If 0, trials are measured in one go.
+	// Turn is the measured time of one turn in an interleaved block, for each phase that lasts a window. Rounds is the
+	// number of turns per layout. If 0, trials are measured in one go.
 	Turn   time.Duration `json:"turn_ns,omitempty"`
 	Rounds int           `json:"rounds,omitempty"`
 	// OthersWrite is the share of the server's changes that others made during the pilots, if it is so large that only
@@ -188,7 +188,7 @@ type Judgement struct {
 	Elapsed   time.Duration      `json:"elapsed_ns"`   // wall time of all trials
 	Measuring time.Duration      `json:"measuring_ns"` // part of Elapsed within measured windows
 	Stages    []filewise.Stage   `json:"stages"`       // Elapsed, split by stage
-	// Forecast is the resolution within the budget. It is nil if not known yet, or if the plan has no sessions.
+	// Forecast is the resolution within the budget. It is nil if not known yet, or if the plan has no interleaved blocks.
 	Forecast *Forecast `json:"forecast,omitempty"`
 	// Relevance is the share of the measured time that is about files. It comes from the pilots until a block is complete.
 	// It is nil if nothing was read that shows it.

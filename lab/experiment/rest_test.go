@@ -54,7 +54,7 @@ func TestRestSeesWhatTheWindowLeaves(t *testing.T) {
 
 // All work counts, before and after the window too, by all time, less what an empty drain takes.
 func TestRestIsAllWorkByAllTime(t *testing.T) {
-	w := newSessions(t, []int{1, 2}, lazy())
+	w := newInterleaved(t, []int{1, 2}, lazy())
 	w.plan.Observe, w.plan.MaxBlocks = experiment.ObserveRest, 3
 	trials, _ := w.run(t)
 	for _, tr := range trials {
@@ -82,7 +82,7 @@ func TestRestIsAllWorkByAllTime(t *testing.T) {
 func TestRestNeedsRest(t *testing.T) {
 	c := lazy()
 	c.Unsettled = filewise.Errorf(filewise.CodePreflight, "grant it", "the account may not ask for a checkpoint: %w", errors.New("denied"))
-	w := newSessions(t, []int{1, 2}, c)
+	w := newInterleaved(t, []int{1, 2}, c)
 	w.plan.Observe, w.plan.MaxBlocks = experiment.ObserveRest, 3
 	trials, _ := w.run(t)
 	j, err := w.plan.Judge(trials)
@@ -104,7 +104,7 @@ func TestDrainsOfOthersAreNotJudged(t *testing.T) {
 	for others, rests := range map[float64]bool{0.05: true, 0.3: false} {
 		c := lazy()
 		c.Others = others
-		w := newSessions(t, []int{1, 2}, c)
+		w := newInterleaved(t, []int{1, 2}, c)
 		w.plan.Observe, w.plan.MaxBlocks, w.plan.Interleaved, w.plan.Rounds, w.plan.WindowByPilots = experiment.ObserveRest, 3, true, 0, true
 		trials, _ := w.run(t)
 		j, err := w.plan.Judge(trials)

@@ -55,12 +55,12 @@ type Runner struct {
 	Left func(error)
 	// Drivers puts the load on the server from other processes. If nil, this process does.
 	Drivers Drivers
-	// Parallel is the number of a session's builds that are loaded or checked at the same time, while nothing is measured.
+	// Parallel is the number of an interleaved block's builds that are loaded or checked at the same time, while nothing is measured.
 	// 0 means one after the other.
 	Parallel int
 
 	rehearsal rehearsal
-	locks     *locks                     // of this run, for steps of a session that run concurrently
+	locks     *locks                     // of this run, for steps of an interleaved block that run concurrently
 	builds    map[string]*build          // builds that stay between trials, by layout and name
 	serial    int                        // serial number of the newest build
 	leftovers int                        // databases in a row that could not be dropped
@@ -84,7 +84,7 @@ func (r *Runner) ready(ctx context.Context, at standing, block *int) ([]filewise
 	if err := r.keepBoundaries(ctx, at); err != nil {
 		return nil, err
 	}
-	cells := at.session()
+	cells := at.together()
 	if err := r.await(ctx, at.schedule, len(cells)); err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 			done = append(done, t)
 			at = r.Plan.standingBy(done, judged)
 			if err := at.stillStop(t); err != nil {
-				stop = err // only after the other trials of its session
+				stop = err // only after the other trials of its interleaved block
 			}
 			if err := r.publish(at, t); err != nil {
 				return done, at.decision, err
@@ -266,10 +266,10 @@ func (r *Runner) climb(ctx context.Context, at standing) (bool, error) {
 	return true, nil
 }
 
-// measure measures the trials of the cells: a single trial in one go, or a session's trials together.
+// measure measures the trials of the cells: a single trial in one go, or an interleaved block's trials together.
 func (r *Runner) measure(ctx context.Context, cells []filewise.Cell, s Schedule) ([]filewise.Trial, error) {
 	if r.Plan.TakesTurns() && (r.Plan.Interleaved || !cells[0].Pilot) {
-		return r.session(ctx, cells, s)
+		return r.interleave(ctx, cells, s)
 	}
 	t, err := r.trial(ctx, cells[0], s)
 	return []filewise.Trial{t}, err

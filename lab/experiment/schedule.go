@@ -21,8 +21,8 @@ const minWarmUp = 100 * time.Millisecond
 // trials, so that they do not cost the last block.
 const budgetShare = 0.95
 
-// schedule returns what the pilots fix: the warm-up, the duration of a trial, the number of blocks and, in sessions,
-// the turns.
+// schedule returns what the pilots fix: the warm-up, the duration of a trial, the number of blocks and, in interleaved
+// blocks, the turns.
 func (h history) schedule() Schedule {
 	p := h.plan
 	s := Schedule{WarmUp: max(p.WarmUp, 0), MaxBlocks: p.MaxBlocks, Steady: true}
@@ -89,7 +89,7 @@ func (h history) budget() time.Duration {
 	if _, more := h.nextPilot(); more {
 		return p.Budget
 	}
-	blocks := time.Duration(float64(p.leastSessions()*h.inQuestion()) * float64(h.schedule().TrialTime) / budgetShare)
+	blocks := time.Duration(float64(p.leastBlocks()*h.inQuestion()) * float64(h.schedule().TrialTime) / budgetShare)
 	needed := h.pilotTime() + h.furtherBuilds(p.Builds) + blocks
 	return min(max(p.Budget, needed.Round(time.Second)), p.BudgetMost)
 }

@@ -8,13 +8,13 @@ import (
 	"filewise/lab/verdict"
 )
 
-// Lengths of sessions that pilots fix. A layout's turn is just long enough that most of a round is measured, and that
-// it covers several correlation times of throughput. Longer turns would only let the machine drift further between
-// layouts. A session has just enough rounds that most of it is measured. It has no more, because each session is one
-// observation, and their number counts.
+// Lengths of interleaved blocks that pilots fix. A layout's turn is just long enough that most of a round is measured,
+// and that it covers several correlation times of throughput. Longer turns would only let the machine drift further
+// between layouts. An interleaved block has just enough rounds that most of it is measured. It has no more, because
+// each block is one observation, and their number counts.
 const (
-	// MinTurn is the shortest turn of a layout in a session. In a shorter turn, coming to rest and starting again would
-	// take most of the time.
+	// MinTurn is the shortest turn of a layout in an interleaved block. In a shorter turn, coming to rest and starting
+	// again would take most of the time.
 	MinTurn = 200 * time.Millisecond
 	// maxTurn is the longest turn that pilots choose, unless the time around a turn is longer. The turn then lasts at
 	// least as long as that.
@@ -26,14 +26,14 @@ const (
 	aroundShare = 4
 	// correlationShare is the ratio of a turn's length to its slices' autocorrelation time.
 	correlationShare = 4
-	// measuringShare is the share of a session that should be measured.
+	// measuringShare is the share of an interleaved block that should be measured.
 	measuringShare = 0.72
-	// usualSessions must fit the budget before sessions are lengthened to reach measuringShare. With few sessions,
+	// usualBlocks must fit the budget before interleaved blocks are lengthened to reach measuringShare. With few blocks,
 	// intervals are wide mainly because their spread is poorly known.
-	usualSessions = 6
+	usualBlocks = 6
 	// usualRounds is the fewest rounds if there is time: turns cancel what changes between them.
 	usualRounds  = 4
-	fewestRounds = 2 // fewest rounds if bounds are set: more sessions may resolve more
+	fewestRounds = 2 // fewest rounds if bounds are set: more interleaved blocks may resolve more
 	maxRounds    = 200
 	// pilotTime bounds the pilot of a trial of fixed work. The pilot does one part of the work after the other, of at most
 	// pilotParts.
@@ -41,7 +41,7 @@ const (
 	pilotParts = 256
 )
 
-// turn is a layout's work in one turn of a session: a part of fixed work, or as much as fits.
+// turn is a layout's work in one turn of an interleaved block: a part of fixed work, or as much as fits.
 type turn struct {
 	length, lead time.Duration // measured, and before that. 0 means as long as the work takes
 	part, of     int           // of fixed work: the present part, and the number of parts
@@ -76,7 +76,7 @@ func (p Plan) lead(s Schedule) time.Duration {
 	return d
 }
 
-// costs holds what a layout's part in a session takes, on average over the pilots.
+// costs holds what a layout's part in an interleaved block takes, on average over the pilots.
 type costs struct {
 	once     time.Duration // build, load, settle, observe, check
 	measured time.Duration // of a turn that lasts as long as its work, or of all fixed work
@@ -125,13 +125,13 @@ func (c *costs) add(p Plan, t filewise.Trial) {
 	c.measured += measured
 }
 
-// takeTurns fixes the turns and rounds of sessions, and how many sessions the budget allows.
+// takeTurns fixes the turns and rounds of interleaved blocks, and how many blocks the budget allows.
 func (h history) takeTurns(s Schedule) Schedule {
 	p, c := h.plan, h.costs()
 	if c.pilots == 0 {
 		return s
 	}
-	whole := p.Window // least measured time of a layout in a session
+	whole := p.Window // least measured time of a layout in an interleaved block
 	switch {
 	case p.Window > 0:
 		s.Turn = p.turnOf(c)
@@ -155,10 +155,10 @@ func (h history) takeTurns(s Schedule) Schedule {
 		if p.Bounds > 0 && p.firstBudget() > 0 && len(p.Layouts) > 1 {
 			s.Rounds = h.narrowing(max(s.Rounds, fewestRounds), s, c, left(p.firstBudget()))
 		} else {
-			s.Rounds = c.rounds(max(s.Rounds, usualRounds), left(p.firstBudget()), p.leastSessions())
+			s.Rounds = c.rounds(max(s.Rounds, usualRounds), left(p.firstBudget()), p.leastBlocks())
 		}
 	}
-	s.TrialTime = c.session(s.Rounds)
+	s.TrialTime = c.block(s.Rounds)
 	if p.Budget > 0 {
 		n := int(left(p.Budget) / float64(s.TrialTime))
 		s.MaxBlocks = min(p.MaxBlocks, max(n, verdict.FirstAnalysis))
@@ -167,10 +167,10 @@ func (h history) takeTurns(s Schedule) Schedule {
 	return s
 }
 
-// leastSessions returns how many sessions must fit the budget, whatever their length. It is as many as an interval
-// needs, and one more, because trials take longer than pilots predict.
-func (p Plan) leastSessions() int {
-	return min(max(usualSessions, p.FirstClaim()+1), max(p.MaxBlocks, 1))
+// leastBlocks returns how many interleaved blocks must fit the budget, whatever their length. It is as many as an
+// interval needs, and one more, because trials take longer than pilots predict.
+func (p Plan) leastBlocks() int {
+	return min(max(usualBlocks, p.FirstClaim()+1), max(p.MaxBlocks, 1))
 }
 
 // inQuestion returns the number of layouts whose pilots are done or still to come. It is at least 1.
@@ -208,21 +208,21 @@ func (p Plan) roundsOf(c costs) int {
 	return int(min(max(c.measured/t, 2), maxRounds, time.Duration(p.transactions())))
 }
 
-// session returns the time of a layout's part in a session of that many rounds.
-func (c costs) session(rounds int) time.Duration {
+// block returns the time of a layout's part in an interleaved block of that many rounds.
+func (c costs) block(rounds int) time.Duration {
 	return c.once + time.Duration(rounds)*(c.measured+c.around)
 }
 
 // rounds returns how many rounds it takes to reach measuringShare: at least the given number, and at least one. That
-// many sessions must fit left, a layout's part of the budget in nanoseconds.
-func (c costs) rounds(least int, left float64, sessions int) int {
+// many interleaved blocks must fit left, a layout's part of the budget in nanoseconds.
+func (c costs) rounds(least int, left float64, blocks int) int {
 	gain := float64(c.measured+c.drain) - measuringShare*float64(c.measured+c.around)
 	want := least
 	if gain > 0 {
 		want = max(least, int(min(math.Ceil(measuringShare*float64(c.once)/gain), maxRounds)))
 	}
 	if left > 0 {
-		want = min(want, int((left/float64(sessions)-float64(c.once))/float64(c.measured+c.around)))
+		want = min(want, int((left/float64(blocks)-float64(c.once))/float64(c.measured+c.around)))
 	}
 	return max(want, 1)
 }

@@ -19,7 +19,7 @@ const carryLevel = 0.01
 const carryLevel3 = 0.001
 
 // carriesOver tests whether results depend on the arm that ran just before. It uses the order of trials; from rules 3
-// on, it uses the turns of sessions if their order is known. It returns false if no order is known.
+// on, it uses the turns of interleaved blocks if their order is known. It returns false if no order is known.
 func (s *scene) carriesOver() bool {
 	if !s.fitted {
 		return false
@@ -72,7 +72,7 @@ func (s *scene) carriesOver2() bool {
 }
 
 // carry measures how much results depend on what ran before. It holds the normal equations of a regression on the arm
-// before. The effects of blocks and arms, or of each session's rounds and arms, are removed first.
+// before. The effects of blocks and arms, or of each interleaved block's rounds and arms, are removed first.
 type carry struct {
 	products *mat.SymDense // of the columns of the arms before, effects removed
 	with     []float64     // products of those columns with the residuals
@@ -172,9 +172,9 @@ func (s *solver) remove(y [][]float64, f func(b, j int, r float64)) {
 	each(s.g, func(b, j int) { f(b, j, y[b][j]-block[b]-arm[j]) })
 }
 
-// carryOfSession measures carry-over between the turns of one session, which is a row. It uses the rounds in which all
-// turns, and the arms that ran before them, are known.
-func carryOfSession(row []Cell) carry {
+// carryOfBlock measures carry-over between the turns of one interleaved block, which is a row. It uses the rounds in
+// which all turns, and the arms that ran before them, are known.
+func carryOfBlock(row []Cell) carry {
 	c := newCarry(len(row))
 	var y [][]float64
 	var after [][]int
@@ -207,8 +207,8 @@ func carryOfSession(row []Cell) carry {
 	return c
 }
 
-// ofTurns adds a session's turns, whose means are removed. After holds the arms that ran before each turn, numbered
-// from 1.
+// ofTurns adds an interleaved block's turns, whose means are removed. After holds the arms that ran before each turn,
+// numbered from 1.
 func (c *carry) ofTurns(y [][]float64, after [][]int) {
 	c.df = (len(y) - 1) * (len(y[0]) - 1)
 	byScores(y, nil)

@@ -66,7 +66,7 @@ func newReplay(cfg Config, arms []Arm, t Table, bounds Boundaries) *replay {
 	}
 	if cfg.Rules > 2 {
 		for _, row := range t {
-			r.carries = append(r.carries, carryOfSession(row))
+			r.carries = append(r.carries, carryOfBlock(row))
 		}
 	}
 	return r

@@ -23,14 +23,14 @@ type Cell struct {
 	// Order numbers the trials in the order in which they ran, from 1. 0 means not known. If every trial has an order,
 	// carry-over is tested.
 	Order int `json:"order,omitempty"`
-	// Turns holds the turns of a trial in a session, equally many for each arm. They allow a test whether what ran before
-	// changes the next turn. Nil means not known.
+	// Turns holds the turns of a trial in an interleaved block, equally many for each arm. They allow a test whether what
+	// ran before changes the next turn. Nil means not known.
 	Turns *Turns `json:"turns,omitempty"`
 	// OK is false if the trial is missing or failed.
 	OK bool `json:"ok"`
 }
 
-// Turns holds a layout's turns in a session, one after the other.
+// Turns holds a layout's turns in an interleaved block, one after the other.
 type Turns struct {
 	Work  []float64 `json:"work"`  // work, in any unit that is the same for all; 0 or less means not known
 	After []int     `json:"after"` // arm, from 1, that had the turn before each. 0 means not known
@@ -118,8 +118,8 @@ type Analysis struct {
 	LargestDifference float64 `json:"largest_difference"`
 	// CarryOver reports that what ran before a trial changes it, so that there is no verdict.
 	CarryOver bool `json:"carry_over,omitempty"`
-	// Changed reports that limits of an earlier analysis and of this one exclude each other (rules 3). An effect then changed
-	// during the run, and there is no verdict.
+	// Changed reports that limits of an earlier analysis and of this one exclude each other (rules 3). An effect then
+	// changed during the run, and there is no verdict.
 	Changed bool `json:"changed,omitempty"`
 	// Stalls lists single trials that carry an effect.
 	Stalls []Stall `json:"stalls,omitempty"`
@@ -160,8 +160,8 @@ func (r Result) RecommendedName() string {
 	return ""
 }
 
-// Shown returns the estimate of an arm to show at an analysis. For a dropped arm, the effects come from the analysis at which it
-// was dropped, because the frozen interval belongs to them. The arm must be one of the analysis's.
+// Shown returns the estimate of an arm to show at an analysis. For a dropped arm, the effects come from the analysis at
+// which it was dropped, because the frozen interval belongs to them. The arm must be one of the analysis's.
 func (r Result) Shown(analysis Analysis, arm int) Estimate {
 	e := analysis.Estimates[arm]
 	if e.DroppedAt == 0 || e.DroppedAt >= analysis.Block {

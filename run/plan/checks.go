@@ -41,7 +41,7 @@ func (m *maker) setChecks() (err error) {
 }
 
 // setSessions decides whether layouts take turns. It comes after all steps that set a trial's measures.
-func (m *maker) setSessions() error {
+func (m *maker) setInterleaved() error {
 	o := &m.o.CheckOptions
 	switch {
 	case o.Rounds.Given() && o.Rounds.Value == 0:

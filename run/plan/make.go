@@ -80,7 +80,7 @@ func (m *maker) make() (err error) {
 	for _, step := range []func() error{
 		m.setTarget, m.publishedHere, m.setUsual, m.setLimits, m.setVolumes, m.setParams, m.setLayouts, m.setPreload, m.setWork, m.setFill,
 		m.setPhases, m.setMeasure, m.setPilot,
-		m.setStops, m.setNotify, m.setStorageLimit, m.setJudging, m.setChecks, m.setSeed, m.setPublished, m.setSessions, m.setObserve,
+		m.setStops, m.setNotify, m.setStorageLimit, m.setJudging, m.setChecks, m.setSeed, m.setPublished, m.setInterleaved, m.setObserve,
 		m.setDrivers, m.setLadder, m.setReach,
 	} {
 		if err := step(); err != nil {

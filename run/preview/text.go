@@ -159,11 +159,11 @@ func beforeAndAfter(p experiment.Plan) []string {
 		out = append(out, "Life cycle: a third of the work, then shutdown and open are timed; another third, then a checkpoint; the last "+
 			"third, then the server is killed and its recovery timed.")
 	}
-	return append(out, sessionWords(p)...)
+	return append(out, interleavedWords(p)...)
 }
 
 // sessionWords explains how layouts take turns, or why they do not.
-func sessionWords(p experiment.Plan) []string {
+func interleavedWords(p experiment.Plan) []string {
 	if !p.TakesTurns() {
 		if p.OneByOne == "" {
 			return nil

@@ -10,7 +10,7 @@ import (
 )
 
 // A report reports that layouts took turns, how long, and what is then one sample.
-func TestReportTellsOfSessions(t *testing.T) {
+func TestReportShowsInterleavedBlocks(t *testing.T) {
 	d := Data{Plan: experiment.Plan{Rounds: 5, Window: 2 * time.Second, Seed: 7, Target: filewise.Target{Mode: filewise.External}}}
 	words := strings.Join(newView(d).methodWords(), "\n")
 	for _, want := range []string{"interleaves 5 rounds", "turn of 400 ms", "seed 7", "geometric mean over its turns", "the one server",

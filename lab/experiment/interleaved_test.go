@@ -15,7 +15,7 @@ import (
 	"filewise/lab/experiment"
 )
 
-func newSessions(t *testing.T, files []int, truth fake.Config) *world {
+func newInterleaved(t *testing.T, files []int, truth fake.Config) *world {
 	w := newWorld(t, files, truth)
 	w.plan.Rounds, w.plan.Window = 5, 2*time.Second
 	return w
@@ -42,8 +42,8 @@ func turnsOf(calls []fake.Call, layouts int) (turns []string, most int) {
 	return turns[min(layouts, len(turns)):], most
 }
 
-func TestSessionsTakeTurns(t *testing.T) {
-	w := newSessions(t, []int{1, 4, 8}, fake.Config{Noise: 0.01, Seed: 1,
+func TestInterleavedBlocksTakeTurns(t *testing.T) {
+	w := newInterleaved(t, []int{1, 4, 8}, fake.Config{Noise: 0.01, Seed: 1,
 		Throughput: byFiles(map[int]float64{1: 1000, 4: 1500, 8: 1200})})
 	trials, d := w.run(t)
 	if got := w.recommended(t, trials); got != "4 files" || d.Ending != experiment.Decided {
@@ -80,11 +80,11 @@ func TestSessionsTakeTurns(t *testing.T) {
 }
 
 func TestRoundsAreShuffledAndDrained(t *testing.T) {
-	w := newSessions(t, []int{1, 2, 4, 8}, fake.Config{})
+	w := newInterleaved(t, []int{1, 2, 4, 8}, fake.Config{})
 	w.plan.MaxBlocks = 3
 	w.run(t)
 	calls := w.engine.Calls()
-	// Of the last session, in which four are live.
+	// Of the last interleaved block, in which four are live.
 	turns, most := turnsOf(calls, 4)
 	if most != 4 || len(turns) != 4*5 {
 		t.Fatalf("%d live at once, %d turns; want 4 and 20", most, len(turns))
@@ -116,40 +116,40 @@ func TestRoundsAreShuffledAndDrained(t *testing.T) {
 	}
 }
 
-func TestSessionsResume(t *testing.T) {
+func TestInterleavedBlocksResume(t *testing.T) {
 	truth := fake.Config{Noise: 0.03, Seed: 3, Throughput: byFiles(map[int]float64{1: 1000, 2: 1010, 4: 1060})}
-	w := newSessions(t, []int{1, 2, 4}, truth)
+	w := newInterleaved(t, []int{1, 2, 4}, truth)
 	trials, _ := w.run(t)
 	var cells []filewise.Cell
-	for k := range trials { // also within a session: its rest is measured alone
+	for k := range trials { // also within an interleaved block: its rest is measured alone
 		cell, d := w.plan.Next(trials[:k])
 		if d.Ending != experiment.GoesOn || cell != trials[k].Cell {
 			t.Fatalf("after %d trials Next says %+v, %+v; the run measured %+v", k, cell, d, trials[k].Cell)
 		}
 		cells = append(cells, cell)
 	}
-	w = newSessions(t, []int{1, 2, 4}, truth)
+	w = newInterleaved(t, []int{1, 2, 4}, truth)
 	resumed, _ := w.run(t, trials[:7]...) // of 3 pilots and a block of 3, one of the next
 	if got := resumed[7].Cell; got != cells[7] {
 		t.Errorf("resumed with %+v, want %+v", got, cells[7])
 	}
 }
 
-func TestSessionFailures(t *testing.T) {
+func TestInterleavedFailures(t *testing.T) {
 	for _, stage := range []string{filewise.StageBuild, filewise.StageObserve, filewise.StageMeasure, filewise.StageDrain,
 		filewise.StageCheck} {
 		t.Run(stage, func(t *testing.T) {
-			w := newSessions(t, []int{1, 2, 4}, fake.Config{Noise: 0.01, Seed: 4,
+			w := newInterleaved(t, []int{1, 2, 4}, fake.Config{Noise: 0.01, Seed: 4,
 				Faults: []fake.Fault{{Build: 5, Stage: stage, Times: 1}}})
 			trials, _ := w.run(t)
 			failed := slices.IndexFunc(trials, func(tr filewise.Trial) bool { return tr.State == filewise.Failed })
 			if failed != 4 {
-				t.Fatalf("trial %d failed, planted: the second of the first session", failed)
+				t.Fatalf("trial %d failed, planted: the second of the first block", failed)
 			}
 			want := trials[failed].Cell
 			want.Attempt = 2
 			if again := trials[6]; again.Cell != want || again.State != filewise.Done || len(again.Measures[0].Turns) != 5 {
-				t.Errorf("after its session: %+v %s; want %+v", again.Cell, again.State, want)
+				t.Errorf("after its block: %+v %s; want %+v", again.Cell, again.State, want)
 			}
 			for _, i := range []int{3, 5} {
 				if trials[i].State != filewise.Done {
@@ -166,7 +166,7 @@ func TestSessionFailures(t *testing.T) {
 // A database that cannot be dropped takes nothing from what was measured on it. Should each one stay,
 // trials fail before they have filled the storage. First contact: Oracle 4.
 func TestFailedDrops(t *testing.T) {
-	w := newSessions(t, []int{1, 2, 4}, fake.Config{Noise: 0.01, Seed: 4,
+	w := newInterleaved(t, []int{1, 2, 4}, fake.Config{Noise: 0.01, Seed: 4,
 		Faults: []fake.Fault{{Build: 5, Stage: filewise.StageDrop, Times: 1}}})
 	trials, d := w.run(t)
 	for i, tr := range trials {
@@ -185,7 +185,7 @@ func TestFailedDrops(t *testing.T) {
 	}
 }
 
-func TestEndedSessionIsNotRecorded(t *testing.T) {
+func TestEndedBlockIsNotRecorded(t *testing.T) {
 	busy := errors.New("others need the server")
 	for name, end := range map[string]func(*world, context.CancelFunc){
 		"interrupt": func(_ *world, cancel context.CancelFunc) { cancel() },
@@ -194,7 +194,7 @@ func TestEndedSessionIsNotRecorded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			w := newSessions(t, []int{1, 2, 4}, fake.Config{})
+			w := newInterleaved(t, []int{1, 2, 4}, fake.Config{})
 			w.runner.Guard = func() error {
 				live := 0
 				for _, c := range w.engine.Calls() {
@@ -202,7 +202,7 @@ func TestEndedSessionIsNotRecorded(t *testing.T) {
 						live++
 					}
 				}
-				if live == 10 { // in the third round of the first session
+				if live == 10 { // in the third round of the first interleaved block
 					end(w, cancel)
 				}
 				return nil
@@ -223,8 +223,8 @@ func TestEndedSessionIsNotRecorded(t *testing.T) {
 	}
 }
 
-func TestSessionsOfLoadedBuilds(t *testing.T) {
-	w := newSessions(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 8, Throughput: byFiles(map[int]float64{1: 1000, 4: 1300})})
+func TestInterleavedLoadedBuilds(t *testing.T) {
+	w := newInterleaved(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 8, Throughput: byFiles(map[int]float64{1: 1000, 4: 1300})})
 	w.plan.Preload, w.plan.Builds, w.plan.MaxBlocks = 1<<20, 2, 6
 	trials, _ := w.run(t)
 	builds := make(map[string]bool)
@@ -240,7 +240,7 @@ func TestSessionsOfLoadedBuilds(t *testing.T) {
 }
 
 func TestWhatCannotTakeTurnsIsRefused(t *testing.T) {
-	program := newSessions(t, []int{1}, fake.Config{}).runner.Workload.Program()
+	program := newInterleaved(t, []int{1}, fake.Config{}).runner.Workload.Program()
 	for why, change := range map[string]func(*experiment.Plan){
 		"too short":   func(p *experiment.Plan) { p.Rounds = 11 },
 		"at least 2":  func(p *experiment.Plan) { p.Rounds = -1 },
@@ -249,7 +249,7 @@ func TestWhatCannotTakeTurnsIsRefused(t *testing.T) {
 		"article":     func(p *experiment.Plan) { p.AsPublished = &experiment.AsPublished{} },
 		"calibration": func(p *experiment.Plan) { p.Calibrate = true },
 	} {
-		p := newSessions(t, []int{1}, fake.Config{}).plan
+		p := newInterleaved(t, []int{1}, fake.Config{}).plan
 		program.Phases[0].Ops = 0
 		change(&p)
 		if err := p.CheckRounds(program); filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), why) ||
@@ -258,22 +258,22 @@ func TestWhatCannotTakeTurnsIsRefused(t *testing.T) {
 		}
 	}
 	program.Phases[0].Ops = 0
-	if err := newSessions(t, []int{1}, fake.Config{}).plan.CheckRounds(program); err != nil {
+	if err := newInterleaved(t, []int{1}, fake.Config{}).plan.CheckRounds(program); err != nil {
 		t.Error(err)
 	}
 }
 
-// A session that may not end now is measured again, whole.
-func TestPostponedSessionIsMeasuredAnew(t *testing.T) {
-	w := newSessions(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 9, Throughput: byFiles(map[int]float64{1: 1000, 4: 1500})})
-	var asked atomic.Int64 // a slow session's guard counts as well
+// An interleaved block that may not end now is measured again, whole.
+func TestPostponedBlockIsMeasuredAgain(t *testing.T) {
+	w := newInterleaved(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 9, Throughput: byFiles(map[int]float64{1: 1000, 4: 1500})})
+	var asked atomic.Int64 // a slow interleaved block's guard counts as well
 	w.runner.Guard = func() error {
 		if asked.Add(1) == 7 {
 			return experiment.ErrPostponed
 		}
 		return nil
 	}
-	ended := 0 // also a session that has ended may turn out to be disturbed
+	ended := 0 // also an interleaved block that has ended may turn out to be disturbed
 	w.runner.Ended = func(context.Context) error {
 		if ended++; ended == 3 {
 			return experiment.ErrPostponed
@@ -287,7 +287,7 @@ func TestPostponedSessionIsMeasuredAnew(t *testing.T) {
 	}
 	trials, _ := w.run(t)
 	if trials[2].Cell.Attempt != 1 || trials[2].State != filewise.Done || w.recommended(t, trials) != "4 files" {
-		t.Errorf("after the postponed session: %+v %s", trials[2].Cell, trials[2].State)
+		t.Errorf("after the postponed block: %+v %s", trials[2].Cell, trials[2].State)
 	}
 	if w.engine.Builds() != len(trials)+4 || w.engine.Undropped() != 0 {
 		t.Errorf("%d builds for %d trials, %d left; want 4 more, and none left", w.engine.Builds(), len(trials), w.engine.Undropped())
@@ -297,7 +297,7 @@ func TestPostponedSessionIsMeasuredAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := 2 * j.Schedule.TrialTime; len(expected) < 5 || expected[2] != want || expected[4] != want {
-		t.Errorf("sessions are expected to take %v; want %v", expected, want)
+		t.Errorf("blocks are expected to take %v; want %v", expected, want)
 	}
 	for _, tr := range trials[2:] {
 		if d := tr.Elapsed - j.Schedule.TrialTime; d < -j.Schedule.TrialTime/10 || d > j.Schedule.TrialTime/10 {

@@ -11,7 +11,7 @@ import (
 	"filewise"
 )
 
-// TakesTurns reports whether the blocks of the plan are sessions.
+// TakesTurns reports whether the blocks of the plan are interleaved.
 func (p Plan) TakesTurns() bool { return p.Interleaved || p.Rounds > 0 }
 
 // CannotTakeTurns returns why a plan's layouts cannot take turns, as the end of a sentence about them. It returns "" if
@@ -53,9 +53,9 @@ func (p Plan) CheckRounds(program filewise.Program) error {
 	return nil
 }
 
-// session returns the cells to measure together with the next one: the open cells of its block that have had as many
+// together returns the cells to measure together with the next one: the open cells of its block that have had as many
 // tries.
-func (s standing) session() []filewise.Cell {
+func (s standing) together() []filewise.Cell {
 	next := s.next
 	if !s.plan.TakesTurns() || next.Pilot && (!s.plan.Interleaved || s.schedule.TrialTime == 0) {
 		return []filewise.Cell{next} // the first pilot alone shows whether more are worthwhile
@@ -71,21 +71,21 @@ func (s standing) session() []filewise.Cell {
 	return cells
 }
 
-// session is a block whose layouts are all live at once and take turns.
-type session struct {
+// interleaved is a block whose layouts are all live at once and take turns.
+type interleaved struct {
 	runner   *Runner
 	ctx      context.Context // the run's context
 	schedule Schedule
 	members  []*member
 }
 
-// session measures the cells together and returns their trials, done or failed, in the order of the cells. An error
+// interleave measures the cells together and returns their trials, done or failed, in the order of the cells. An error
 // means that the run ends; all builds are then released.
-func (r *Runner) session(ctx context.Context, cells []filewise.Cell, sched Schedule) (_ []filewise.Trial, err error) {
+func (r *Runner) interleave(ctx context.Context, cells []filewise.Cell, sched Schedule) (_ []filewise.Trial, err error) {
 	if err := r.Plan.CheckRounds(r.Workload.Program()); err != nil {
 		return nil, err
 	}
-	s := &session{runner: r, ctx: ctx, schedule: sched}
+	s := &interleaved{runner: r, ctx: ctx, schedule: sched}
 	for _, c := range cells {
 		s.members = append(s.members, newMember(r, c, sched))
 	}
@@ -107,7 +107,7 @@ func (r *Runner) session(ctx context.Context, cells []filewise.Cell, sched Sched
 	return trials, nil
 }
 
-func (s *session) run(ctx context.Context) error {
+func (s *interleaved) run(ctx context.Context) error {
 	if err := s.together(ctx, (*member).prepare); err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (s *session) run(ctx context.Context) error {
 
 // together runs one step for all layouts, as many at a time as the runner allows, while nothing is measured. If steps
 // overlap, each layout is charged its share of the total time.
-func (s *session) together(ctx context.Context, step func(*member, context.Context) error) error {
+func (s *interleaved) together(ctx context.Context, step func(*member, context.Context) error) error {
 	clock := s.runner.Clock
 	start, before := clock.Now(), make([]int, len(s.members))
 	var eg errgroup.Group
@@ -154,7 +154,7 @@ func (s *session) together(ctx context.Context, step func(*member, context.Conte
 }
 
 // round gives every layout one turn, in the order of turnOrder.
-func (s *session) round(ctx context.Context, n int, turn func(*member, context.Context) error) error {
+func (s *interleaved) round(ctx context.Context, n int, turn func(*member, context.Context) error) error {
 	for _, i := range s.runner.Plan.turnOrder(s.members[0].life.trial.Cell, n, len(s.members)) {
 		m := s.members[i]
 		if s.runner.Guard != nil {
@@ -171,7 +171,7 @@ func (s *session) round(ctx context.Context, n int, turn func(*member, context.C
 
 // do runs a step of one layout. If the step fails, only that layout's trial fails, and its build is released at once.
 // An error means that the run ends.
-func (s *session) do(ctx context.Context, m *member, step func(context.Context) error) error {
+func (s *interleaved) do(ctx context.Context, m *member, step func(context.Context) error) error {
 	if m.failed != "" {
 		return nil
 	}
@@ -189,9 +189,9 @@ func (s *session) do(ctx context.Context, m *member, step func(context.Context) 
 	return fatal
 }
 
-// end releases all builds of a session that is not recorded. It waits for all at the same time, because servers that do
-// not answer take seconds to quit.
-func (s *session) end(cause error) error {
+// end releases all builds of an interleaved block that is not recorded. It waits for all at the same time, because
+// servers that do not answer take seconds to quit.
+func (s *interleaved) end(cause error) error {
 	errs := make([]error, len(s.members))
 	var wg sync.WaitGroup
 	for i, m := range s.members {
