@@ -20,13 +20,12 @@ type acrossFlags struct {
 }
 
 func (f *acrossFlags) register(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.across, "across", false, "pool the runs of several hosts: "+
-		"numbers, names, or bundles of \"export --bundle\"")
-	cmd.Flags().StringArrayVar(&f.filters, "filter", nil, "with --across: also the stored runs with this `KEY=VALUE`, as in \"list\" "+
-		"(repeatable: all have to hold)")
-	cmd.Flags().StringVar(&f.format, "format", "", "`format`: text, markdown, html or json (default by the name of --output, else text)")
+	cmd.Flags().BoolVar(&f.across, "across", false, "pool the runs of several hosts: numbers, names, or bundles")
+	cmd.Flags().StringArrayVar(&f.filters, "filter", nil, "with --across: also stored runs with this `KEY=VALUE`, as in list "+
+		"(repeatable: all must hold)")
+	cmd.Flags().StringVar(&f.format, "format", "", "`format`: text, markdown, html or json (default by --output's name, else text)")
 	completeFlag(cmd, "format", "text", "markdown", "html", "json")
-	cmd.Flags().StringVarP(&f.output, "output", "o", "", "`file` to write, such as change.html; - or nothing is standard output")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "`file` to write (default standard output)")
 }
 
 // check returns an error for flags that belong to the other form of the command.

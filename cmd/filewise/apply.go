@@ -38,8 +38,7 @@ func (a *app) applyCommand() *cobra.Command {
 	flags.StringArrayVar(&f.request.Wish.Tables, "table", nil, "`name` of a table to spread (repeatable; default: the large ones)")
 	flags.StringVar(&f.request.Layout, "layout", "", "`name` of a layout of the run (default: the recommended one)")
 	flags.BoolVar(&f.request.Untested, "untested", false, "write the scripts even if the run does not apply to the database")
-	flags.StringVarP(&f.output, "output", "o", "", "`file` for the script; FILE-back.sql takes it back (default "+
-		"filewise-RUN-apply.sql)")
+	flags.StringVarP(&f.output, "output", "o", "", "`file` for the script; FILE-back.sql undoes it (default filewise-RUN-apply.sql)")
 	completeChoices(cmd)
 	return cmd
 }

@@ -44,12 +44,12 @@ func (a *app) campaignCommand() *cobra.Command {
 	}
 	temporalFlag(cmd.PersistentFlags(), &f.temporal)
 	cmd.Flags().StringVar(&f.name, "name", "", "`name` of the campaign (default: the file's name)")
-	cmd.Flags().StringArrayVar(&f.labels, "label", nil, "only hosts with this `KEY=VALUE`; host=NAME is one of them (repeatable: "+
-		"all have to hold)")
+	cmd.Flags().StringArrayVar(&f.labels, "label", nil, "only hosts with this `KEY=VALUE`, such as host=NAME (repeatable: all must "+
+		"hold)")
 	registerOnly(cmd, &f.only)
-	cmd.Flags().BoolVar(&f.any, "any", false, "measure each experiment on one of the hosts, not on all")
+	cmd.Flags().BoolVar(&f.any, "any", false, "measure each experiment on one host, not on all")
 	cmd.Flags().BoolVar(&f.detach, "detach", false, "do not wait for the end")
-	cmd.Flags().DurationVar(&f.patience, "patience", drivers.Patience, "how long a host that does not answer is waited for")
+	cmd.Flags().DurationVar(&f.patience, "patience", drivers.Patience, "wait this `time` for a host that does not answer")
 	cmd.AddCommand(a.campaignList(&f), a.campaignShow(&f), a.campaignFetch(&f),
 		a.campaignTell(&f, "pause", "Pause a campaign: each host ends its trial, and is free"),
 		a.campaignTell(&f, "resume", "Continue a paused campaign, and jobs that failed or were lost"),

@@ -58,10 +58,10 @@ func (a *app) compareCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().Float64Var(&confidence, "confidence", 100*archive.UsualConfidence,
-		"confidence of the intervals in `percent`, over all layouts and families together")
-	cmd.Flags().StringSliceVar(&meant, "meant", nil, "accept these differences, made on purpose: `things` among "+
+		"confidence in `percent`, over all layouts and operations together")
+	cmd.Flags().StringSliceVar(&meant, "meant", nil, "accept differences made on purpose: `things` among "+
 		strings.Join(archive.MeantNames, ", "))
-	cmd.Flags().IntVar(&rules, "rules", 0, "judge all runs by these `rules`: 3, 2 or 1 (default each by its own)")
+	cmd.Flags().IntVar(&rules, "rules", 0, "judge by these `rules`, 1 to 3 (default each run by its own)")
 	g.register(cmd.Flags())
 	f.register(cmd)
 	completeFlag(cmd, "meant", archive.MeantNames...)

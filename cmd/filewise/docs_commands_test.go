@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -37,63 +36,79 @@ func TestCommandsPage(t *testing.T) {
 	}
 }
 
-// commandsPage describes the commands in Markdown: one page, in the order of help.
+// commandsPage describes the commands in Markdown: one page, in the order of help. A flag of several commands is
+// described at the first.
 func commandsPage(root *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString("# Every command\n\n" +
-		"Generated from the program's help. [Exit codes](#exit-codes) and the [environment](#environment) are at the end.\n\n")
+		"Generated from the program's help. A flag of several commands is described at the first of them.\n\n")
 	commands := documented(root)
-	for _, c := range commands {
-		fmt.Fprintf(&b, "- [`%s`](#%s): %s\n", c.CommandPath(), strings.ReplaceAll(c.CommandPath(), " ", "-"), c.Short)
-	}
-	b.WriteString("\n## Flags of every command\n\n" + strings.Join(rows(root.PersistentFlags()), ""))
-	takers := map[string]int{} // of each row, the commands that have it
-	var several []string
-	for _, c := range commands {
-		for _, g := range groupsOf(c) {
-			for _, row := range g.rows {
-				if takers[row]++; takers[row] == 2 {
-					several = append(several, row)
-				}
+	for _, group := range root.Groups() {
+		var links []string
+		for _, c := range commands {
+			if c.GroupID == group.ID || c.Parent().GroupID == group.ID {
+				path := c.CommandPath()
+				links = append(links, fmt.Sprintf("[%s](#%s)", strings.TrimPrefix(path, "filewise "), strings.ReplaceAll(path, " ", "-")))
 			}
 		}
+		fmt.Fprintf(&b, "- %s: %s\n", group.Title, strings.Join(links, ", "))
 	}
-	slices.Sort(several)
-	b.WriteString("\n## Flags of several commands\n\nCommands below name their flags of this table.\n\n" + strings.Join(several, ""))
-	had := map[string]string{} // of flags that commands share, the first that names them
+	b.WriteString("- Topics: [exit codes](#exit-codes), [environment](#environment)\n" +
+		"\n## Flags of every command\n\n" + strings.Join(rows(root.PersistentFlags()), ""))
+	described := map[string]bool{}
+	had := map[string]string{} // of names of flags that commands share, the first command with them
 	for _, c := range commands {
-		fmt.Fprintf(&b, "\n## %s\n\n", c.CommandPath())
-		text := c.Long
+		text, use := c.Long, c.UseLine()
 		if text == "" {
 			text = c.Short + "."
 		}
-		fmt.Fprintf(&b, "```text\n%s\n\nUsage: %s\n```\n", strings.TrimSpace(text), c.UseLine())
+		fmt.Fprintf(&b, "\n## %s\n\n```text\n%s\n", c.CommandPath(), strings.TrimSpace(text))
+		if use = strings.TrimSuffix(use, " [flags]"); use != c.CommandPath() {
+			fmt.Fprintf(&b, "\nUsage: %s\n", use)
+		}
+		b.WriteString("```\n")
 		if c.Example != "" {
 			fmt.Fprintf(&b, "\n```sh parse\n%s\n```\n", unindent(c.Example))
 		}
+		var same []string // groups that are as in a command before
+		before := ""
 		for _, g := range groupsOf(c) {
-			var own, shared []string
+			var own, shared, all []string
 			for _, row := range g.rows {
-				if takers[row] == 1 {
-					own = append(own, row)
-					continue
-				}
 				name, _, _ := strings.Cut(row[strings.Index(row, "--"):], "`")
 				name, _, _ = strings.Cut(name, " ")
-				shared = append(shared, "`"+name+"`")
+				all = append(all, "`"+name+"`")
+				// A flag with another default, or with none, is the same.
+				if text, _, _ := strings.Cut(strings.TrimSpace(row), " (default `"); described[text] {
+					shared = append(shared, "`"+name+"`")
+				} else {
+					described[text] = true
+					own = append(own, row)
+				}
 			}
-			b.WriteString("\n")
-			if names := strings.Join(shared, ", "); len(shared) > 9 && had[names] != "" {
-				fmt.Fprintf(&b, "%s: as for `%s`.\n", g.title, had[names])
-			} else if had[names] = c.CommandPath(); len(shared) > 0 {
-				fmt.Fprintf(&b, "%s: %s.\n", g.title, names)
+			names := strings.Join(shared, ", ")
+			if first := had[g.title+names]; len(shared) > 3 && first != "" {
+				names, before = "as for `"+first+"`", first
+				if len(own) == 0 {
+					same = append(same, g.title)
+					continue
+				}
 			}
-			if len(own) > 0 && len(shared) > 0 {
-				b.WriteString("\n")
+			if title := g.title + strings.Join(all, ", "); had[title] == "" {
+				had[title] = c.CommandPath()
 			}
-			if len(own) > 0 {
-				b.WriteString(strings.Join(own, ""))
+			switch {
+			case len(shared) == 0:
+				fmt.Fprintf(&b, "\n%s:\n\n", g.title)
+			case len(own) == 0:
+				fmt.Fprintf(&b, "\n%s: %s.\n", g.title, names)
+			default:
+				fmt.Fprintf(&b, "\n%s: %s, and:\n\n", g.title, names)
 			}
+			b.WriteString(strings.Join(own, ""))
+		}
+		if len(same) > 0 {
+			fmt.Fprintf(&b, "\n%s: as for `%s`.\n", strings.Join(same, ", "), before)
 		}
 	}
 	for _, c := range root.Commands() {
@@ -152,7 +167,9 @@ func rows(flags *pflag.FlagSet) (all []string) {
 		if f.Shorthand != "" {
 			name = "-" + f.Shorthand + ", " + name
 		}
-		if takes != "" {
+		if strings.Contains(f.Usage, "`"+takes+"`") {
+			usage = f.Usage // it marks the value
+		} else if takes != "" {
 			name += " " + takes
 		}
 		if d := help.Default(f); d != "" {

@@ -48,18 +48,19 @@ func (a *app) doctorCommand() *cobra.Command {
 		},
 	}
 	registerOptions(cmd.Flags(), slices.Concat(o.TargetOptions.Table(""), []plan.Option{
-		o.VolumeRow("`NAME=DIR` to look at, as the server of --target sees it (repeatable; default here=., or the server's own place)"),
+		o.VolumeRow("`NAME=DIR` to check, as the server of --target sees it (repeatable; default here=., or the server's own)"),
 		o.AllowRow(), f.told.NotifyRow(),
-		o.SetRow("`key=value` setting, as run has it, for the trials of --self-check, too (repeatable)"),
+		o.SetRow("`key=value` setting, as of run, also for --self-check (repeatable)"),
 	})...)
-	cmd.Flags().BoolVar(&f.selfCheck, "self-check", false, "take every workload through a small trial on the server of --target")
-	cmd.Flags().BoolVar(&f.all, "all", false, "with --self-check: at most 15 minutes, whatever happens; write a file that others may be sent")
+	cmd.Flags().BoolVar(&f.selfCheck, "self-check", false, "try every workload on the server of --target")
+	cmd.Flags().BoolVar(&f.all, "all", false, "with --self-check: go on after failures, for 15 minutes at most, and write a file for "+
+		"others")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "`file` of --all (default filewise-self-check-ENGINE.json)")
 	cmd.Flags().BoolVar(&f.anonymous, "anonymous", false,
-		"leave hosts, users and home directories out of everything, for a report to be pasted")
-	cmd.Flags().BoolVar(&f.storage, "storage", false, "measure what the storage of the volumes can give, by fio, and remember it")
-	cmd.Flags().BoolVar(&f.resolve, "resolve", false, "measure the noise, and say which differences can be seen here in which time")
-	cmd.Flags().BoolVar(&f.yes, "yes", false, "create those scratch databases without asking")
+		"leave out hosts, users and home directories, for a report to be pasted")
+	cmd.Flags().BoolVar(&f.storage, "storage", false, "measure the limits of the volumes' storage by fio, and remember them")
+	cmd.Flags().BoolVar(&f.resolve, "resolve", false, "measure the noise, and report which differences can be seen in which time")
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "create its scratch databases without asking")
 	completeChoices(cmd)
 	return cmd
 }

@@ -44,13 +44,12 @@ func (a *app) exportCommand() *cobra.Command {
 			return a.write(f.output, func(w io.Writer) error { return f.write(w, s) })
 		},
 	}
-	cmd.Flags().StringVar(&f.format, "format", "csv", "`format` of the file: csv, parquet (a row for each trial) or json (everything, "+
-		"slices included)")
+	cmd.Flags().StringVar(&f.format, "format", "csv", "`format`: csv, parquet or json")
 	completeFlag(cmd, "format", "csv", "parquet", "json")
 	cmd.Flags().StringVar(&f.rows, "rows", "trials", "`subject` of a row: trials, counters, or slices (Parquet)")
 	completeFlag(cmd, "rows", "trials", "counters", "slices")
-	cmd.Flags().StringVarP(&f.output, "output", "o", "", "`file` to write; - or nothing is standard output")
-	cmd.Flags().StringVar(&f.bundle, "bundle", "", "write everything as one `file` for \"filewise import\"; - is standard output")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "`file` to write (default standard output)")
+	cmd.Flags().StringVar(&f.bundle, "bundle", "", "write everything as one `file` for import; -: standard output")
 	cmd.Flags().BoolVar(&f.schema, "schema", false, "print the JSON Schema of --format json")
 	return cmd
 }

@@ -36,7 +36,7 @@ func (a *app) initCommand() *cobra.Command {
 			return a.writeNew(output, text)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this new `file` instead of standard output")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this new `file`, not standard output")
 	return cmd
 }
 

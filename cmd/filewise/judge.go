@@ -58,10 +58,10 @@ func (a *app) judgeCommand() *cobra.Command {
 	registerOptions(cmd.Flags(), f.Table()...)
 	a.registerResult(cmd.Flags(), &g)
 	cmd.Flags().StringVar(&csvFile, "csv", "", "judge the trials in this CSV `file`; -: standard input")
-	cmd.Flags().IntVar(&maxBlocks, "max-blocks", 0, "boundaries for at most this number of `blocks` (default from the file, or 20)")
-	cmd.Flags().StringVar(&family, "family", "", "judge this `family` alone of a --csv file that has several")
-	cmd.Flags().StringVar(&decimal, "decimal", "", "read this `character` of a --csv file, \",\" or \".\", as the one before fractions, and "+
-		"the other as one between thousands (default .; what could be either is refused)")
+	cmd.Flags().IntVar(&maxBlocks, "max-blocks", 0, "set boundaries for this number of `blocks` at most (default the file's, or 20)")
+	cmd.Flags().StringVar(&family, "family", "", "judge only this `family` of operations of a --csv file")
+	cmd.Flags().StringVar(&decimal, "decimal", "", "decimal `character` of a --csv file, \",\" or \".\"; the other separates "+
+		"thousands (default .; numbers that could be either are refused)")
 	cmd.Flags().SetNormalizeFunc(alsoNMax)
 	completeChoices(cmd)
 	return cmd

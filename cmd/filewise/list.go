@@ -38,7 +38,7 @@ func (a *app) listCommand() *cobra.Command {
 			return a.list(cmd.Context(), filters, order, limit)
 		},
 	}
-	cmd.Flags().StringArrayVar(&filters, "filter", nil, "list only runs with this `KEY=VALUE` of name, tag, scenario, engine or state "+
+	cmd.Flags().StringArrayVar(&filters, "filter", nil, "list only runs with this `KEY=VALUE`: name, tag, scenario, engine or state "+
 		"(repeatable: all must hold)")
 	cmd.Flags().StringVar(&sort, "sort", archive.ListOrders[0], "`order`: "+strings.Join(archive.ListOrders, ", "))
 	cmd.Flags().IntVar(&limit, "limit", limit, "list only the `N` newest runs, or all (0; default with --json)")

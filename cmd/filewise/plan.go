@@ -49,7 +49,7 @@ func (a *app) planCommand() *cobra.Command {
 	registerOptions(cmd.Flags(), o.Table()...)
 	power.register(cmd.Flags())
 	a.registerUnplanned(cmd.Flags(), &g)
-	cmd.Flags().BoolVar(&sql, "sql", false, "show every statement, where the files lie and all trials in order, not a summary")
+	cmd.Flags().BoolVar(&sql, "sql", false, "show every statement, the files' locations and all trials in order")
 	completeChoices(cmd)
 	return cmd
 }

@@ -21,9 +21,9 @@ type powerFlags struct {
 }
 
 func (f *powerFlags) register(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.wanted, "power", false, fmt.Sprintf("report how many blocks, and how long, it takes to see 1, 3, 5 and 10 %%: measures the "+
-		"baseline twice in at most %d blocks for that, unless --noise-from or --noise gives the noise", preview.Blocks))
-	fs.StringVar(&f.from, "noise-from", "", "with --power: take the noise and the time of a trial from this stored `run`")
+	fs.BoolVar(&f.wanted, "power", false, fmt.Sprintf("report the blocks and time it takes to see 1, 3, 5 and 10 %%; without --noise-from "+
+		"or --noise it measures the baseline twice, in at most %d blocks", preview.Blocks))
+	fs.StringVar(&f.from, "noise-from", "", "with --power: take noise and time of a trial from this stored `run`")
 	fs.Float64Var(&f.noise, "noise", 0, "with --power: a trial's noise is this `percent` (coefficient of variation within a block)")
 }
 

@@ -43,9 +43,9 @@ func (a *app) reportCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "html",
-		"`format` of the report: html, markdown, json or text (the trials as CSV: filewise export)")
+		"`format`: html, markdown, json or text")
 	completeFlag(cmd, "format", "html", "markdown", "json", "text")
-	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write; - is standard output")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write; -: standard output")
 	return cmd
 }
 

@@ -33,7 +33,7 @@ func (a *app) printData(d report.Data) error {
 // registerFull registers the flag for the complete result: on a terminal, a result is otherwise cut to the screen.
 // Elsewhere it is always complete.
 func (a *app) registerFull(fs *pflag.FlagSet) {
-	fs.BoolVar(&a.full, "full", false, "show all of the result on a terminal too, not what fits on its screen")
+	fs.BoolVar(&a.full, "full", false, "show all of a result, not what fits on the screen")
 }
 
 // registerResult registers the flags of commands that judge.

@@ -120,6 +120,6 @@ OUTPUT is one of:
 			return a.write(output, func(w io.Writer) error { _, err := w.Write(text); return err })
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this `file` instead of standard output")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this `file`, not standard output")
 	return cmd
 }

@@ -91,7 +91,7 @@ func (a *app) stopCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().IntVar(&pid, "pid", 0, "end what the process of this `number` measures, also into another store")
+	cmd.Flags().IntVar(&pid, "pid", 0, "end the measurement of the process of this `number`, also into another store")
 	return cmd
 }
 

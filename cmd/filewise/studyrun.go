@@ -214,7 +214,7 @@ func studyArg(args []string) (string, bool) {
 }
 
 func registerOnly(cmd *cobra.Command, only *[]string) {
-	cmd.Flags().StringArrayVar(only, "only", nil, "of a study file: the experiments of this `name` alone (repeatable)")
+	cmd.Flags().StringArrayVar(only, "only", nil, "of a study file: only the experiments of this `name` (repeatable)")
 }
 
 func onlyInStudies(only []string) error {

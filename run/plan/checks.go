@@ -15,10 +15,11 @@ type CheckOptions struct {
 // Table returns the rows of these options.
 func (o *CheckOptions) Table() []Option {
 	return []Option{
-		Row(&o.AA, "aa", false, "measure the baseline twice under two names: a difference found between them is the machine's"),
-		Row(&o.Calibrate, "calibrate", false, "time synced writes before each trial and adjust for them: fewer trials if the storage drifts"),
-		Row(&o.Interleaved, "interleave", true, "keep all layouts of a block open and alternate short turns, so that drift affects all equally"),
-		Row(&o.Rounds, "rounds", 0, "fix the number of `ROUNDS` of an interleaved block, from 2"),
+		Row(&o.AA, "aa", false, "measure the baseline twice under two names: a difference is the machine's"),
+		Row(&o.Calibrate, "calibrate", false, "time synced writes before each trial and adjust for them: fewer trials on drifting "+
+			"storage"),
+		Row(&o.Interleaved, "interleave", true, "alternate short turns of a block's layouts, so that drift affects all equally"),
+		Row(&o.Rounds, "rounds", 0, "fix the `ROUNDS` of an interleaved block, from 2"),
 	}
 }
 

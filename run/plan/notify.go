@@ -25,7 +25,7 @@ func (o *NotifyOptions) Table() []Option {
 	all := strings.Join(filewise.Each(notify.Events, func(e notify.Event) string { return string(e) }), ",")
 	return []Option{
 		o.NotifyRow(),
-		Row(&o.NotifyOn, "notify-on", all, "`events` to send, separated by commas").unrepeated(),
+		Row(&o.NotifyOn, "notify-on", all, "`events` to send, with commas").unrepeated(),
 	}
 }
 

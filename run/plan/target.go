@@ -161,12 +161,11 @@ func (o *PlaceOptions) Table() []Option {
 		o.SetRow("`key=value` setting of a managed server (repeatable)"),
 		Row(&o.Durability, "durability", string(filewise.DurabilityFull), "`level` of durability at commit: full, normal or off").
 			oneOf(string(filewise.DurabilityFull), string(filewise.DurabilityNormal), string(filewise.DurabilityOff)),
-		Row(&o.Memory, "memory", "", "limit a managed server to this many `bytes`, including the system's cache of its files (cgroup)"),
-		Row(&o.Cores, "cores", 0, "bind a managed server to this `number` of cores, of one NUMA node first (Linux; default all)").
+		Row(&o.Memory, "memory", "", "limit a managed server to this many `bytes`, the system's cache of its files included (cgroup)"),
+		Row(&o.Cores, "cores", 0, "bind a managed server to this `number` of cores, one NUMA node first (Linux; default all)").
 			between(1, 4096),
 		o.AllowRow(),
-	}, o.VolumeRow("`NAME=DIR` where files may be placed, as the server of --target sees it (repeatable; default here=., or the server's "+
-		"own place)"))
+	}, o.VolumeRow("`NAME=DIR` for files, as the server of --target sees it (repeatable; default here=., or the server's own)"))
 }
 
 // VolumeRow returns the row of the volumes, with another usage text for commands that use volumes otherwise.
@@ -179,7 +178,7 @@ func (o *PlaceOptions) SetRow(usage string) Option { return Row(&o.Settings, "se
 
 // AllowRow returns the row of the consequences that the user accepts.
 func (o *PlaceOptions) AllowRow() Option {
-	return Row(&o.Allow, "allow", nil, "accept a `consequence` for the server that doctor and plan otherwise refuse (repeatable)")
+	return Row(&o.Allow, "allow", nil, "accept a `consequence` that doctor and plan otherwise refuse (repeatable)")
 }
 
 // setTarget comes first, since most other steps depend on the engine.

@@ -57,8 +57,8 @@ func (o *WorkOptions) Table() []Option {
 	return append(o.trialTable(),
 		Row(&o.MaxBlocks, "max-blocks", defaultMaxBlocks, "stop after this `number` of blocks (interleaved fixed work: 30)").
 			between(verdict.FirstAnalysis, maxBlocks),
-		Row(&o.Budget, "budget", defaultBudget, "stop after about this `time`, or twice the default if an interval needs it; with 0, only "+
-			"--max-blocks limits (longer on managed engines)"),
+		Row(&o.Budget, "budget", defaultBudget, "stop after about this `time`; the default is longer on managed "+
+			"engines, and grows to at most twice that for an interval; 0: only --max-blocks limits"),
 		Row(&o.Seed, "seed", "", "`number` that fixes data and order (default: drawn and reported)").unrepeated(),
 		Row(&o.Measure, "measure", experiment.MeasureWorkload, "measure this `part`: the workload, or open, shutdown, checkpoint and crash "+
 			"recovery (lifecycle)").
@@ -68,8 +68,8 @@ func (o *WorkOptions) Table() []Option {
 			oneOf(experiment.ObserveRest, experiment.ObserveWindow),
 		Row(&o.Preload, "preload", "", "fill every build with rows of this `size`, and restore it for each trial (default: empty, built "+
 			"again)"),
-		Row(&o.Builds, "builds", defaultBuilds, "alternate this many loaded `builds` of each layout (with --preload, scan, backup, "+
-			"dump; default one per trial if builds can be copied)").between(1, maxBuilds),
+		Row(&o.Builds, "builds", defaultBuilds, "alternate this many loaded `builds` of a layout (--preload, scan, backup, dump; "+
+			"default one per trial if they can be copied)").between(1, maxBuilds),
 		Row(&o.StorageLimit, "storage-limit", StorageAuto, "show the storage's `limit` by fio: known, or measured within 5 % of the budget "+
 			"(auto), or none (off)").oneOf(StorageAuto, StorageOff),
 	)
@@ -77,7 +77,7 @@ func (o *WorkOptions) Table() []Option {
 
 func (o *WorkOptions) trialTable() []Option {
 	return []Option{
-		Row(&o.Connections, "connections", 0, "run this `number` of connections at once (default the scenario's)").
+		Row(&o.Connections, "connections", 0, "`number` of connections at once (default the scenario's)").
 			between(1, workload.MaxConnections),
 		Row(&o.Window, "window", defaultWindow, "measured `time` of a trial").insteadOf("work"),
 		Row(&o.Work, "work", "", "do this many `bytes` of payload per trial instead of --window").
@@ -133,13 +133,13 @@ type DriverOptions struct {
 // Table returns the rows of these options.
 func (o *DriverOptions) Table() []Option {
 	return append([]Option{
-		Row(&o.Drivers, "drivers", "", "share the connections to --target between these `hosts` (host1,host2), reached through Temporal"),
+		Row(&o.Drivers, "drivers", "", "share the connections to --target between these `hosts` (host1,host2), through Temporal"),
 	}, o.TemporalTable()...)
 }
 
 // TemporalTable returns only the row with Temporal's address.
 func (o *DriverOptions) TemporalTable() []Option {
-	return []Option{Row(&o.Temporal, "temporal", "", "`HOST:PORT` of Temporal, for --drivers (default: TEMPORAL_ADDRESS, "+
+	return []Option{Row(&o.Temporal, "temporal", "", "`HOST:PORT` of Temporal (default: TEMPORAL_ADDRESS, a profile of "+
 		"temporal.toml, or localhost:7233)").unrepeated()}
 }
 
