@@ -67,7 +67,7 @@ func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *c
 		f.name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 	}
 	if f.patience <= 0 {
-		return plan.BadValue("patience", f.patience, "give a time such as 1h")
+		return plan.OutOfRange("patience", f.patience, "give a time such as 1h")
 	}
 	hosts, err := f.hosts(ctx, c)
 	if err != nil {

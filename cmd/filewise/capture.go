@@ -64,7 +64,7 @@ func (a *app) capture(cmd *cobra.Command, f *plan.TargetOptions, o capture.Optio
 	case f.Target.Value == "":
 		return nil, filewise.Errorf(filewise.CodeUsage, "name a server: --target URL", "capture needs a target")
 	case o.For < 0:
-		return nil, plan.BadValue("for", o.For.String(), "give a time such as 10m, or 0s")
+		return nil, plan.OutOfRange("for", o.For.String(), "give a time such as 10m, or 0s")
 	}
 	c, err := registry().Choose(f)
 	if err != nil {

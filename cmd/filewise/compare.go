@@ -26,7 +26,7 @@ func (a *app) compareCommand() *cobra.Command {
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(confidence >= 50 && confidence <= 99.99) {
-				return plan.BadValue("confidence", confidence, "give a percentage from 50 to 99.99, such as 95")
+				return plan.OutOfRange("confidence", confidence, "use a percentage from 50 to 99.99 (default 95)")
 			}
 			for _, m := range meant {
 				if _, err := plan.Choice("meant", m, archive.MeantNames...); err != nil {
@@ -34,7 +34,7 @@ func (a *app) compareCommand() *cobra.Command {
 				}
 			}
 			if rules < 0 || rules > verdict.NewestRules {
-				return plan.BadValue("rules", rules, "give 1, 2 or 3")
+				return plan.OutOfRange("rules", rules, "give 1, 2 or 3")
 			}
 			if f.across {
 				return a.compareAcross(cmd.Context(), args, &f, confidence/100, meant, rules)

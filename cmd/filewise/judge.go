@@ -260,7 +260,7 @@ func csvDesign(f *plan.JudgeOptions, in tablecsv.Input, maxBlocks int) (out arch
 	case maxBlocks == 0:
 		maxBlocks = max(cmp.Or(named.MaxBlocks, cfg.MaxBlocks), len(in.Table))
 	case maxBlocks < verdict.FirstAnalysis || maxBlocks > tablecsv.MaxBlocks:
-		return out, plan.BadValue("max-blocks", maxBlocks, fmt.Sprintf("give the number of blocks that was planned, from %d to %d",
+		return out, plan.OutOfRange("max-blocks", maxBlocks, fmt.Sprintf("give the number of blocks that was planned, from %d to %d",
 			verdict.FirstAnalysis, tablecsv.MaxBlocks))
 	}
 	cfg.Rules, cfg.Margin, cfg.Confidence, cfg.Goal, cfg.MaxBlocks = p.JudgedBy(), p.MarginLog(), p.Confidence, p.Goal, maxBlocks

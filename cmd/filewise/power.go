@@ -36,7 +36,7 @@ func (f *powerFlags) check(cmd *cobra.Command) error {
 	case set("noise-from") && set("noise"):
 		return filewise.Errorf(filewise.CodeUsage, "give one of them", "--noise-from and --noise at once")
 	case set("noise") && !(f.noise > 0 && f.noise <= 100):
-		return plan.BadValue("noise", f.noise, "give a percentage above 0 and up to 100, such as 5")
+		return plan.OutOfRange("noise", f.noise, "give a percentage above 0 and up to 100, such as 5")
 	}
 	return nil
 }

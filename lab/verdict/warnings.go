@@ -50,8 +50,8 @@ func (r *replay) warnings(result Result, g grid) []Warning {
 	}
 	for j, e := range analysis.Estimates {
 		if e.DownWeighted > 1 && float64(e.DownWeighted) >= stallShare*float64(e.N) {
-			add(WarnDownWeighted, "Look at its trials (filewise show --trials): the verdict describes typical trials, not stalls.",
-				"%s: %d of %d trials were outliers and count less.", r.arms[j].Name, e.DownWeighted, e.N)
+			add(WarnDownWeighted, "Check its trials (filewise show --trials): the verdict describes typical trials, not stalls.",
+				"%d of %d trials of %s were outliers and count less.", e.DownWeighted, e.N, r.arms[j].Name)
 		}
 	}
 	if analysis.PooledVar < rounding {

@@ -82,6 +82,12 @@ func (r Result) tooEarly(first, blocks int, opts WordsOptions) string {
 	if more := first - blocks; more > 0 && opts.BlockSeconds > 0 {
 		said += fmt.Sprintf(" %d more take about %s.", more, duration(float64(more)*opts.BlockSeconds))
 	}
+	if opts.Resume == nil {
+		return said
+	}
+	if command := opts.Resume(first); command != "" {
+		said += ToDo + "measure them: " + command
+	}
 	return said
 }
 

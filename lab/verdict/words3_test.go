@@ -54,7 +54,7 @@ func TestHeadline3(t *testing.T) {
 		"changed": {changed, map[int]Estimate{0: most(5)}, "No verdict: the effect of a layout changed during the run, so that the limits of " +
 			"earlier and later blocks exclude each other. What to do: see \"Every trial\" for when, remove the cause, and run again."},
 		"early": {early, map[int]Estimate{0: most(5)}, "Too early to say: 4 of the 6 blocks that an interval needs are complete. " +
-			"2 more take about 75 s."},
+			"2 more take about 75 s. What to do: measure them: filewise resume 1 --budget 4m"},
 	} {
 		r := resultWith(c.analysis, c.estimates)
 		r.Config.Rules, r.Config.MaxBlocks = 3, 20

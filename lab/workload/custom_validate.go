@@ -42,7 +42,7 @@ func (c Custom) validate() error {
 			return usage("add sql: …", "transaction %s has no SQL", t.Name)
 		}
 		if t.Weight < 0 || t.Weight > 1_000_000 {
-			return usage("give 0 to 1000000", "transaction %s: weight %d is not possible", t.Name, t.Weight)
+			return usage("give 0 to 1000000", "transaction %s: weight %d: out of range", t.Name, t.Weight)
 		}
 		total += t.Weight
 		types = append(types, t.Name)

@@ -214,7 +214,7 @@ func (p Params) validateDML() error {
 			"--rows %d is not between %d (the connections) and %d", p.Rows, p.Connections, maxDMLRows)
 	}
 	if p.Repeat < 0 || p.Repeat > 1000 {
-		return filewise.Errorf(filewise.CodeUsage, "give 1 to 1000", "--repeat %d is not possible", p.Repeat)
+		return filewise.Errorf(filewise.CodeUsage, "give 1 to 1000", "--repeat %d: out of range", p.Repeat)
 	}
 	if err := oneOf("--mode", p.Mode, ModeSingle, ModeConcurrent, ModeBoth); err != nil {
 		return err

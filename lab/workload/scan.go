@@ -34,10 +34,10 @@ func NewScan(p Params, seed uint64) (filewise.Workload, error) {
 		return nil, err
 	}
 	if p.Repeat < 1 || p.Repeat > 1000 {
-		return nil, filewise.Errorf(filewise.CodeUsage, "give 1 to 1000", "--repeat %d is not possible", p.Repeat)
+		return nil, filewise.Errorf(filewise.CodeUsage, "give 1 to 1000", "--repeat %d: out of range", p.Repeat)
 	}
 	if p.Batch < 0 || p.Batch > maxBatch {
-		return nil, filewise.Errorf(filewise.CodeUsage, "give 1 to 100000", "--batch %d is not possible", p.Batch)
+		return nil, filewise.Errorf(filewise.CodeUsage, "give 1 to 100000", "--batch %d: out of range", p.Batch)
 	}
 	if p.Rate > 0 && p.Cache != CacheWarm {
 		return nil, filewise.Errorf(filewise.CodeUsage, "use --cache warm, or leave --rate out",

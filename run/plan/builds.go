@@ -141,7 +141,7 @@ func (m *maker) setOrigin(custom *workload.Custom) error {
 
 func (m *maker) checkBuilds() error {
 	if n := m.o.Builds.Value; n < 1 || n > maxBuilds {
-		return BadValue("builds", n, fmt.Sprintf("give 1 to %d; with one, the verdict is for that build only", maxBuilds))
+		return OutOfRange("builds", n, fmt.Sprintf("give 1 to %d; with one, the verdict is for that build only", maxBuilds))
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (m *maker) setInterleaved() error {
 	o := &m.o.CheckOptions
 	switch {
 	case o.Rounds.Given() && o.Rounds.Value == 0:
-		return BadValue("rounds", 0, "give 2 or more rounds, or leave it out")
+		return OutOfRange("rounds", 0, "give 2 or more rounds, or leave it out")
 	case o.Rounds.Given() && !o.Interleaved.Value:
 		return BadValue("interleave", false, "--rounds is the number of rounds of an interleaved block: leave one of them out")
 	case !o.Interleaved.Value:

@@ -73,7 +73,7 @@ func (o *Options) Cheaper(screen int, there bool) (*Options, error) {
 	cheap.MaxBlocks, cheap.Notify = Of(verdict.FirstAnalysis), Opt[[]string]{}
 	switch part := strings.Join(o.Part.Value, ", "); {
 	case screen < 0:
-		return nil, BadValue("screen", screen, "give the number of settings to compare in full, such as 3")
+		return nil, OutOfRange("screen", screen, "give the number of settings to compare in full, such as 3")
 	case screen == 0 && part != "":
 		return nil, badUse("part", part, "add --screen 3: settings are compared on the part, and the fastest 3 on all")
 	case screen == 0:

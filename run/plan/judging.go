@@ -55,13 +55,13 @@ func (o JudgeOptions) Override(p *experiment.Plan) error {
 func (o *JudgeOptions) Apply(p *experiment.Plan) (err error) {
 	margin, confidence := o.Margin.Value, o.Confidence.Value
 	if !(margin > 0 && margin <= 100) {
-		return BadValue("margin", margin, "give a percentage above 0 and up to 100, such as 2")
+		return OutOfRange("margin", margin, "use a percentage above 0, up to 100 (default 2)")
 	}
 	if !(confidence >= 50 && confidence <= 99.99) {
-		return BadValue("confidence", confidence, "give a percentage from 50 to 99.99, such as 95")
+		return OutOfRange("confidence", confidence, "use a percentage from 50 to 99.99 (default 95)")
 	}
 	if o.Rules.Value < 1 || o.Rules.Value > verdict.NewestRules {
-		return BadValue("rules", o.Rules.Value, "give 1, 2 or 3")
+		return OutOfRange("rules", o.Rules.Value, "give 1, 2 or 3")
 	}
 	p.Margin, p.Confidence, p.Rules = margin, confidence/100, o.Rules.Value
 	if p.Target.Database != "" && !o.Rules.Given() {

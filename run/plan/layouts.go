@@ -248,7 +248,7 @@ func (m *maker) numbers() ([]int, error) {
 	}
 	for i, n := range files {
 		if n < 1 {
-			return nil, BadValue("files", n, "every number of files must be at least 1")
+			return nil, OutOfRange("files", n, "every number of files must be at least 1")
 		}
 		if slices.Contains(files[:i], n) {
 			return nil, BadValue("files", n, "each number of files may be given once")

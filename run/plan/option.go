@@ -195,8 +195,7 @@ func bytesOf(name, value string) (int64, error) {
 	case err != nil:
 		return 0, filewise.Errorf(filewise.CodeUsage, remedy, "--%s %q is not a size", name, value)
 	case n == 0 || n > uint64(maxBytes):
-		return 0, filewise.Errorf(filewise.CodeUsage, remedy+", at most "+humanize.IBytes(uint64(maxBytes)), "--%s %q is not possible", name,
-			value)
+		return 0, filewise.Errorf(filewise.CodeUsage, remedy+", at most "+humanize.IBytes(uint64(maxBytes)), "--%s %q: out of range", name, value)
 	}
 	return int64(n), nil
 }
@@ -212,6 +211,11 @@ func (m *maker) growthOf(name, value string) (int64, error) {
 // BadValue refuses the value of an option.
 func BadValue(name string, value any, remedy string) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, "%s is not possible", written(name, value))
+}
+
+// OutOfRange refuses a number, time or size that is too small or too large.
+func OutOfRange(name string, value any, remedy string) error {
+	return filewise.Errorf(filewise.CodeUsage, remedy, "%s: out of range", written(name, value))
 }
 
 // written returns an option with its value as a user types it.

@@ -42,7 +42,7 @@ func (m *maker) published() error {
 		o.Scale = Of(sc.Design.Scale)
 	}
 	if !(o.Scale.Value > 0 && o.Scale.Value <= experiment.MostScale) {
-		return BadValue("scale", o.Scale.Value, fmt.Sprintf("give a number above 0, such as %g; 1 is the original's size", sc.Design.Scale))
+		return OutOfRange("scale", o.Scale.Value, fmt.Sprintf("give a number above 0, such as %g; 1 is the original's size", sc.Design.Scale))
 	}
 	m.sc = sc.AsPublished(o.Scale.Value)
 	return nil

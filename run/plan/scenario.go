@@ -129,10 +129,10 @@ func (o *ScenarioOptions) apply(p *workload.Params) error {
 			" a query is executed once in a trial, for the next time it would not be cold")
 	}
 	if o.Batch.Given() && o.Batch.Value < 1 {
-		return BadValue("batch", o.Batch.Value, "give 1 or more")
+		return OutOfRange("batch", o.Batch.Value, "give 1 or more")
 	}
 	if o.Beside.Given() && o.Beside.Value < 1 {
-		return BadValue("concurrent-load", o.Beside.Value, "give a number of connections from 1, or leave it out")
+		return OutOfRange("concurrent-load", o.Beside.Value, "give a number of connections from 1, or leave it out")
 	}
 	put(&p.Rows, &o.Rows)
 	put(&p.Repeat, &o.Repeat)
@@ -184,7 +184,7 @@ func (m *maker) setPhases() error {
 	}
 	m.plan.Phases, m.plan.Overall = program.Families(), m.sc.Overall
 	if m.plan.P99Limit = m.o.P99Limit.Value; m.plan.P99Limit < 0 {
-		return BadValue("p99-limit", m.o.P99Limit.Value, "give a time such as 50ms")
+		return OutOfRange("p99-limit", m.o.P99Limit.Value, "give a time such as 50ms")
 	}
 	if m.fixed() {
 		m.plan.Window, m.plan.PilotWindow, m.plan.WarmUp, m.plan.SliceLength = 0, 0, 0, sliceLength

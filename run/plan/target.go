@@ -233,7 +233,7 @@ func (m *maker) setLimits() (err error) {
 		return nil
 	}
 	if m.plan.Target.Memory, err = bytesOf("memory", memory); err == nil && m.plan.Target.Memory < m.About.LeastMemory {
-		err = BadValue("memory", memory, fmt.Sprintf("%s does not work in less than %s", m.Target.Engine,
+		err = OutOfRange("memory", memory, fmt.Sprintf("%s does not work in less than %s", m.Target.Engine,
 			humanize.IBytes(uint64(m.About.LeastMemory))))
 	}
 	return err

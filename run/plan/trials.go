@@ -104,13 +104,13 @@ func (m *maker) setWindow() error {
 	const shortest = 20 * sliceLength
 	switch {
 	case m.o.Window.Value <= 0:
-		return BadValue("window", m.o.Window.Value, "give a time such as 2s, or fixed work by --work")
+		return OutOfRange("window", m.o.Window.Value, "give a time such as 2s, or fixed work by --work")
 	case m.o.Window.Value < shortest:
-		return BadValue("window", m.o.Window.Value, fmt.Sprintf("the shortest window is %v", shortest))
+		return OutOfRange("window", m.o.Window.Value, fmt.Sprintf("the shortest window is %v", shortest))
 	case m.o.Window.Value > maxTrialTime:
-		return BadValue("window", m.o.Window.Value, fmt.Sprintf("the longest window is %v", maxTrialTime))
+		return OutOfRange("window", m.o.Window.Value, fmt.Sprintf("the longest window is %v", maxTrialTime))
 	case m.o.WarmUp.Given() && (m.o.WarmUp.Value < 0 || m.o.WarmUp.Value > maxTrialTime):
-		return BadValue("warm-up", m.o.WarmUp.Value, fmt.Sprintf("give a time from 0 to %v, or leave it to the pilots", maxTrialTime))
+		return OutOfRange("warm-up", m.o.WarmUp.Value, fmt.Sprintf("give a time from 0 to %v, or leave it to the pilots", maxTrialTime))
 	}
 	all := m.o.Window.Value + max(m.o.WarmUp.Value, 0)
 	m.plan.SliceLength = sliceLength * ((all + maxSlices*sliceLength - 1) / (maxSlices * sliceLength))
@@ -131,13 +131,13 @@ func (m *maker) setPilot() error {
 
 func (m *maker) setJudging() error {
 	if m.o.MaxBlocks.Value < verdict.FirstAnalysis {
-		return BadValue("max-blocks", m.o.MaxBlocks.Value, fmt.Sprintf("a verdict needs at least %d blocks", verdict.FirstAnalysis))
+		return OutOfRange("max-blocks", m.o.MaxBlocks.Value, fmt.Sprintf("a verdict needs at least %d blocks", verdict.FirstAnalysis))
 	}
 	if m.o.MaxBlocks.Value > maxBlocks {
-		return BadValue("max-blocks", m.o.MaxBlocks.Value, fmt.Sprintf("a verdict can use at most %d blocks", maxBlocks))
+		return OutOfRange("max-blocks", m.o.MaxBlocks.Value, fmt.Sprintf("a verdict can use at most %d blocks", maxBlocks))
 	}
 	if m.o.Budget.Value < 0 || m.o.Budget.Value > maxBudget {
-		return BadValue("budget", m.o.Budget.Value, "give a time such as 10m, at most a year, or 0 for none")
+		return OutOfRange("budget", m.o.Budget.Value, "give a time such as 10m, at most a year, or 0 for none")
 	}
 	if least, _ := m.plan.Duration(); m.plan.Budget > 0 && least > m.plan.Budget {
 		return BadValue("budget", m.plan.Budget, fmt.Sprintf(

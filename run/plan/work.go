@@ -58,7 +58,7 @@ func (o *WorkOptions) Table() []Option {
 		Row(&o.MaxBlocks, "max-blocks", defaultMaxBlocks, "stop after this `number` of blocks (interleaved fixed work: 30)").
 			between(verdict.FirstAnalysis, maxBlocks),
 		Row(&o.Budget, "budget", defaultBudget, "stop after about this `time`; the default is longer on managed "+
-			"engines, and grows to at most twice that for an interval; 0: only --max-blocks limits"),
+			"engines, and grows to at most twice that for an interval (with 0, only --max-blocks limits)"),
 		Row(&o.Seed, "seed", "", "`number` that fixes data and order (default: drawn and reported)").unrepeated(),
 		Row(&o.Measure, "measure", experiment.MeasureWorkload, "measure this `part`: the workload, or open, shutdown, checkpoint and crash "+
 			"recovery (lifecycle)").

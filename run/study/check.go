@@ -84,7 +84,7 @@ func (f *source) checkScalar(path string, n *node, s *spec) error {
 			return f.wrong(n.place, s.example(), "%s %s is too large", path, n.text)
 		}
 		if s.least != nil && v < *s.least || s.most != nil && v > *s.most {
-			return f.wrong(n.place, "give one "+s.bounds(), "%s %s is not possible", path, n.text)
+			return f.wrong(n.place, "give one "+s.bounds(), "%s %s: out of range", path, n.text)
 		}
 	case typeTime:
 		if _, err := time.ParseDuration(n.text); err != nil {

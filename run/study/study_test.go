@@ -110,7 +110,7 @@ func TestParseRefuses(t *testing.T) {
 		"# only a comment":                    {"there is nothing", "filewise init"},
 		"conections: 4":                       {`s.yaml:1:1: key "conections" is unknown`, "connections"},
 		"scenario: inserts\nconnections: lot": {"s.yaml:2:14: connections is text (lot), expected: a whole number", "such as 8"},
-		"connections: 2001":                   {"connections 2001 is not possible", "from 1 to 2000"},
+		"connections: 2001":                   {"connections 2001: out of range", "from 1 to 2000"},
 		"connections: 99999999999999999999":   {"connections", ""},
 		"connections: [4]":                    {"connections is a list, expected: a whole number", ""},
 		"connections:":                        {"connections is empty", ""},
