@@ -30,10 +30,10 @@ func MayConnect(r archive.Run, named bool) error {
 		return nil
 	case r.Plan.Origin() != nil:
 		return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("start it again: filewise show %d has the command", r.ID),
-			"run %d copies %s, and this user has not stored it on this host", r.ID, r.Plan.Origin())
+			"run %d copies %s, an address that this user has not stored on this host", r.ID, r.Plan.Origin())
 	default:
 		return filewise.Errorf(filewise.CodeUsage, "if that is your server, name it: --target "+t.Address.String(),
-			"run %d is on %s, and this user has not stored it on this host", r.ID, t.Address)
+			"run %d is on %s, an address that this user has not stored on this host", r.ID, t.Address)
 	}
 }
 

@@ -193,7 +193,7 @@ func (e *examination) standby(ctx context.Context) {
 		return
 	}
 	e.Warn(check, "see that STANDBY_FILE_MANAGEMENT is AUTO on every standby too, and that it has the same space",
-		"%s: a standby makes every file of Filewise's as well, and all work is sent there", to)
+		"%s: a standby creates every file that Filewise creates, and receives all of its work", to)
 }
 
 func (e *examination) database(ctx context.Context) {

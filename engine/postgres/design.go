@@ -182,11 +182,11 @@ func (d *design) checkKind() error {
 	case "", filewise.LaterUntouched, filewise.LaterRebuilt:
 	case filewise.LaterNewData:
 		if d.program.Table().RandomKeys {
-			return refuse("use --key sequential, or the arms untouched and rebuilt",
+			return refuse("use --key sequential, or only the layouts untouched and rebuilt",
 				"new data can go to new partitions only if their keys are above all loaded keys, not with --key random")
 		}
 	default:
-		return refuse("the arms are untouched, new-data and rebuilt", "files added later: %q on postgres", l.AddedLater)
+		return refuse("the layouts are untouched, new-data and rebuilt", "files added later: %q on postgres", l.AddedLater)
 	}
 	switch l.Indexes {
 	case "", filewise.IndexesTogether, filewise.IndexesApart:

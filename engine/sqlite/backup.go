@@ -32,7 +32,7 @@ const backupPages = 256
 
 // backupOptions lists the options of SQLite's backups.
 var backupOptions = []filewise.BackupOption{{
-	Name: "pages", Words: "how many pages of 4 KiB to copy at a step, 1 to 1000000, 256 being usual",
+	Name: "pages", Words: "number of 4 KiB pages to copy per step, 1 to 1000000 (usually 256)",
 	Check: func(v string) error { _, err := pagesOf(v); return err },
 }}
 

@@ -67,7 +67,7 @@ func (c *conn) Hold() {
 	c.hold = true
 }
 
-// Write sends all of b, or holds it.
+// Write sends b after what is held, or keeps it for later if writes are held.
 func (c *conn) Write(b []byte) (int, error) {
 	before, held := c.keep(b)
 	if held {

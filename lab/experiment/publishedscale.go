@@ -97,9 +97,9 @@ func (m Meaning) Sentence(present float64) string {
 		return fmt.Sprintf("Meaning: not even at the original's size (--scale 1) do all conditions hold here, but from --scale %.2g on (%s); %s.",
 			roundedUp(m.Scale), m.Why, cost)
 	case m.Scale > present:
-		return fmt.Sprintf("Meaning: what can be foreseen holds from --scale %.2g on (%s); %s.", roundedUp(m.Scale), m.Why, cost)
+		return fmt.Sprintf("Meaning: the conditions that can be foreseen hold from --scale %.2g on (%s); %s.", roundedUp(m.Scale), m.Why, cost)
 	}
-	return fmt.Sprintf("Meaning: what can be foreseen holds at this scale; %s.", cost)
+	return fmt.Sprintf("Meaning: the conditions that can be foreseen hold at this scale; %s.", cost)
 }
 
 // roundedUp stretches a scale by 5 %, so that it is not too small when rounded to two digits.

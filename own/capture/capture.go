@@ -388,7 +388,7 @@ func (t *taking) shapeOne(ctx context.Context, k *kind) (why string, err error) 
 			return slices.ContainsFunc(catalogues, func(c string) bool { return strings.HasPrefix(strings.ToLower(table), c) })
 		}
 		if slices.ContainsFunc(s.Tables, ofServer) || len(s.Tables) == 0 && serverFunction.MatchString(text) {
-			return "it asks the server's own catalogue", nil
+			return "it queries the server's own catalogue", nil
 		}
 		if t.Log == nil && following.MatchString(text) {
 			return "it needs what a statement before it has left in its session; a log shows which (--log)", nil

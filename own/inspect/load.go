@@ -178,7 +178,7 @@ func (j *judge) temp() {
 		if slices.Equal(j.target.TempModes, []filewise.Mode{filewise.Managed}) {
 			f.Remedy = "the command measures on a managed server: where temporary files lie is a start-up option"
 		}
-		f.Worth, f.Because = Not, "so few tables leave memory that it cannot be noticed"
+		f.Worth, f.Because = Not, "so few temporary tables are written to disk that no difference could be noticed"
 		if disk > 1000 && disk/tables > 0.25 {
 			f.Worth, f.Because, f.weight = Perhaps, "many temporary tables are written to files", disk
 			f.Remedy = "look first whether a larger tmp_table_size keeps them in memory"

@@ -152,7 +152,7 @@ func (o NotifyOptions) ToldAgain(p experiment.Plan, stored bool) (Told, error) {
 	if len(o.Notify.Value) == 0 {
 		if len(p.Notify) > 0 && !stored {
 			return Told{}, filewise.Errorf(filewise.CodeUsage, "give --notify with the URL, or --notify none to go on without",
-				"the run notifies %s, and this user has not stored it on this host", strings.Join(p.Notify, ", "))
+				"the run notifies %s, addresses that this user has not stored on this host", strings.Join(p.Notify, ", "))
 		}
 		for _, shown := range p.Notify {
 			if strings.Contains(shown, filewise.Secret("x").String()) {

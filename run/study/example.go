@@ -117,7 +117,7 @@ func (s *sketch) commented(o plan.Option) string {
 // depend lists the keys whose default is not one value. It follows from other options, or from pilots.
 var depend = []string{"window", "growth", "builds", "allocation", "index", "no-password", "notify-on"}
 
-// sample returns the default of a key, or the form of a value.
+// sample returns the text after a key in the example: its default, or "…" in the form of its values.
 func (s *sketch) sample(o plan.Option) string {
 	switch o.To.Pointer().(type) {
 	case *[]plan.Pair:

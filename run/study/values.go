@@ -127,7 +127,7 @@ func (n *node) pairs() ([]plan.Pair, error) {
 	var all []plan.Pair
 	for _, x := range n.fields {
 		if strings.Contains(x.name, "=") {
-			return nil, filewise.Errorf(filewise.CodeUsage, "give it as NAME: VALUE", "the name %q is not possible", x.name)
+			return nil, filewise.Errorf(filewise.CodeUsage, "give it as NAME: VALUE", "the name %q is not allowed", x.name)
 		}
 		all = append(all, plan.Pair{Name: x.name, Value: x.value.text})
 	}

@@ -133,7 +133,7 @@ type External struct {
 // Products returns MariaDB and MySQL.
 func Products() []*Product { return []*Product{MariaDB, MySQL} }
 
-// sessionVariables returns the session variables of both products, which override the server's defaults, and more.
+// sessionVariables returns the values of session variables that Filewise sets on both products, and those in more.
 func sessionVariables(more map[string]string) map[string]string {
 	all := map[string]string{
 		"sql_mode":                 SQLMode,

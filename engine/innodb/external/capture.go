@@ -79,7 +79,7 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 		case s.ID == "":
 			s.Hidden = "of any database, and forgotten: performance_schema_digests_size is too small"
 		case strings.Contains(s.Text, "(unknown)"):
-			s.Hidden = "the server's digest has an (unknown) value"
+			s.Hidden = "the server's digest of it contains \"(unknown)\" for a value"
 		case strings.HasSuffix(s.Text, "...") && !strings.HasSuffix(s.Text, ", ..."):
 			s.Hidden = "its text is cut: performance_schema_max_digest_length, max_digest_length"
 		}

@@ -95,7 +95,7 @@ func checkLayout(d *dialect.Product, l filewise.Layout, p filewise.Program) erro
 	case l.AddedLater != "" && l.Kind == filewise.KindPerTable:
 		return no("use --kind partitions", "kind per-table: a table that is added later would be another table, with none of the data")
 	case l.AddedLater == filewise.LaterNewData:
-		return no("leave that arm out: --added-later=rebuilt", noNewData)
+		return no("leave that layout out: --added-later=rebuilt", noNewData)
 	case l.AddedLater != "" && l.AddedLater != filewise.LaterUntouched && l.AddedLater != filewise.LaterRebuilt:
 		return no("arms: untouched, rebuilt", "files added later %q", l.AddedLater)
 	}

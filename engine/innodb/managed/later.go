@@ -23,12 +23,12 @@ func (d *design) checkLater() error {
 	}
 	switch {
 	case !slices.Contains(arms, arm):
-		return refuse("use untouched, new-data or rebuilt", "files added later: there is no arm %q", arm)
+		return refuse("use untouched, new-data or rebuilt", "files added later: there is no layout %q", arm)
 	case d.Layout.Kind == filewise.KindPerTable:
 		return refuse("use --kind system or partitions",
 			"files of kind per-table cannot be added to loaded data: a row stays in the table that it was inserted into")
 	case d.Layout.Kind == filewise.KindPartitions && arm == filewise.LaterNewData:
-		return refuse("use the arm rebuilt, or --kind system",
+		return refuse("use --added-later=rebuilt, or --kind system",
 			"partitions for new data alone cannot be added: the hash of the key places old and new rows, so adding a partition moves "+
 				"old rows")
 	}

@@ -98,7 +98,7 @@ func (c *careful) answered(ctx context.Context, query string, err *error) {
 	}
 }
 
-// Refused passes a statement and its error code to see. Without a code nothing is passed.
+// Refused calls see with a refused statement and its error code. It does nothing if see is nil or the code empty.
 func Refused(see func(filewise.Refusal), statement, code string) {
 	if see != nil && code != "" {
 		see(filewise.Refusal{Statement: sqlfile.Public(statement), Code: code})

@@ -49,7 +49,7 @@ func (p *parser) clock() error {
 	case goesOn(all, fewestSteps):
 		why = "they grow from line to line"
 	case every(byLayout, func(x []float64) bool { return goesOn(x, fewestSteps-1) }):
-		why = "they grow from line to line of each layout"
+		why = "each layout's grow from line to line"
 	case len(byBlock) >= fewestSteps-2 && every(byBlock, restarts):
 		why = "they begin again in each block, and grow by one step from line to line"
 	default:

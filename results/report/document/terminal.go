@@ -292,7 +292,7 @@ func cut(cols []textColumn, width, shortest int) {
 	name.width = min(name.width, max(name.width-(total(cols)-width), shortest))
 }
 
-// widestAfterFirst returns the column to wrap even though it does not allow it.
+// widestAfterFirst returns the index of the widest column after the first, or 0 if there is only one.
 func widestAfterFirst(cols []textColumn) int {
 	widest := 0
 	for i, c := range cols {
