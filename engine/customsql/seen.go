@@ -58,5 +58,5 @@ func (s *Seen) None(database string) error {
 		of = append(of, fmt.Sprintf("%s (%d)", cmp.Or(filewise.Printable(name), "no database"), s.statements[name]))
 	}
 	return filewise.Errorf(filewise.CodeUsage, "give one of these by --database, or a log of the time when clients of "+database+" work",
-		"%s read, with statements of %s: none of database %s", filewise.Counted(s.Lines, "line"), strings.Join(of, ", "), database)
+		"%s read, with statements of %s, but none of database %s", filewise.Counted(s.Lines, "line"), strings.Join(of, ", "), database)
 }

@@ -31,7 +31,7 @@ func (r Rules) divided(text, database string, columns func(table string) ([]stri
 	return s.shape(r.Hash), err
 }
 
-// shaped has the purpose of each value.
+// shaped returns the statement's tokens with the purpose of each value.
 func (r Rules) shaped(text, database string, columns func(table string) ([]string, error)) (*shaper, error) {
 	s := &shaper{tokens: r.tokens(text), aliases: map[string]string{}, transact: r.Transact, upper: r.Upper}
 	if r.Hash {

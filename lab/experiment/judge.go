@@ -1,8 +1,11 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -158,7 +161,7 @@ func (h history) warnings(s Schedule) []filewise.Warning {
 // trialWarnings collects the warnings of the trials: one per code, with the number of trials that have it.
 func (h history) trialWarnings() []filewise.Warning {
 	var out []filewise.Warning
-	count := make(map[string]int)
+	found := make(map[string][]trialMessage)
 	for _, t := range h.trials {
 		here := make(map[string]bool) // a code counts once per trial, though a trial can have several phases
 		for _, w := range t.Warnings {
@@ -166,20 +169,20 @@ func (h history) trialWarnings() []filewise.Warning {
 				continue
 			}
 			here[w.Code] = true
-			if count[w.Code]++; count[w.Code] == 1 {
+			if found[w.Code] = append(found[w.Code], trialMessage{w.Message, t.Cell.Layout}); len(found[w.Code]) == 1 {
 				out = append(out, w)
 			}
 		}
 	}
 	for i, w := range out {
-		if n := count[w.Code]; n > 1 {
-			said, in := strings.TrimSuffix(w.Message, "."), fmt.Sprintf("in %d of %d trials", n, len(h.trials))
-			if bracket, ok := strings.CutSuffix(said, ")"); ok {
-				said = bracket + "; " + in + ")"
+		if n := len(found[w.Code]); n > 1 {
+			all, in := strings.TrimSuffix(together(found[w.Code]), "."), fmt.Sprintf("in %d of %d trials", n, len(h.trials))
+			if bracket, ok := strings.CutSuffix(all, ")"); ok {
+				all = bracket + "; " + in + ")"
 			} else {
-				said += " (" + in + ")"
+				all += " (" + in + ")"
 			}
-			out[i].Message = said + "."
+			out[i].Message = all + "."
 		}
 	}
 	if n := failed(h.trials); n > 0 {
@@ -188,6 +191,54 @@ func (h history) trialWarnings() []filewise.Warning {
 			Message: fmt.Sprintf("%d of %d trials failed.", n, len(h.trials)),
 			Remedy:  "See each with its reason: filewise show. Failed trials were repeated at the end of their block.",
 		})
+	}
+	return out
+}
+
+// trialMessage is a warning's message about a trial of a layout.
+type trialMessage struct{ text, layout string }
+
+var numeral = regexp.MustCompile(`\d[\d,]*(\.\d+)?`)
+
+// together returns one message for those of several trials: a number that differs becomes its range, and the name of a
+// layout the number of layouts. If the messages differ otherwise, it returns the first.
+func together(all []trialMessage) string {
+	var form string
+	var numbers [][]string // by place in the message, then by trial
+	layouts := map[string]bool{}
+	for i, m := range all {
+		text := m.text
+		if m.layout != "" {
+			text = strings.ReplaceAll(text, m.layout, "\x00")
+		}
+		layouts[m.layout] = true
+		these := numeral.FindAllString(text, -1)
+		if text = numeral.ReplaceAllString(text, "\x01"); i == 0 {
+			form, numbers = text, make([][]string, len(these))
+		}
+		if text != form {
+			return all[0].text
+		}
+		for k, n := range these {
+			numbers[k] = append(numbers[k], n)
+		}
+	}
+	name := all[0].layout
+	if len(layouts) > 1 {
+		name = fmt.Sprintf("%d layouts", len(layouts))
+	}
+	out := strings.ReplaceAll(form, "\x00", name)
+	for _, these := range numbers {
+		value := func(text string) float64 {
+			x, _ := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64) // it is a number
+			return x
+		}
+		slices.SortFunc(these, func(a, b string) int { return cmp.Compare(value(a), value(b)) })
+		shown := these[0]
+		if last := these[len(these)-1]; last != shown {
+			shown += " to " + last
+		}
+		out = strings.Replace(out, "\x01", shown, 1)
 	}
 	return out
 }

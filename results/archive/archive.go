@@ -55,7 +55,8 @@ func (r Run) samples() ([]experiment.FamilySample, error) {
 	return all, err
 }
 
-// Thrown returns the trials of this run's limit: the run that threw the same backups away.
+// Thrown returns the trials of the run that discarded the same backups, which shows their limit. It is nil if there is
+// no such run.
 func (r Run) Thrown() []filewise.Trial {
 	if r.limit == nil {
 		return nil

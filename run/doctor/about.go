@@ -52,7 +52,7 @@ func Offered(d filewise.Description, offers map[filewise.Capability]string) stri
 		if d.Mode == filewise.External {
 			why = "Filewise cannot start a managed server of it"
 		}
-		return "\nWhat it can is not looked at: " + why + ".\n"
+		return "\nIts capabilities were not checked: " + why + ".\n"
 	}
 	var can, cannot strings.Builder
 	for _, c := range filewise.Capabilities {

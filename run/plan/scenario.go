@@ -56,7 +56,8 @@ func (o *ScenarioOptions) rowTable() []Option {
 			"--size)"),
 		Row(&o.Mode, "mode", "", "dml: `mode`: one loop on the server (single), concurrent clients (concurrent), or both").
 			oneOf(workload.ModeSingle, workload.ModeConcurrent, workload.ModeBoth),
-		Row(&o.Connect, "connect", "", "dml: `way` to connect: per client (pooled) or per statement (per-statement)").oneOf(workload.ConnectPooled, workload.ConnectPerStatement),
+		Row(&o.Connect, "connect", "", "dml: `way` to connect: per client (pooled) or per statement (per-statement)").
+			oneOf(workload.ConnectPooled, workload.ConnectPerStatement),
 		Row(&o.Index, "index", "", "dml: `index`: none, as published, or key, the default if layouts divide rows by it").
 			oneOf(workload.IndexNone, workload.IndexKey),
 		Row(&o.Cache, "cache", "", "scan: `state` of caches: warm, buffer-cold (server restarted), or storage-cold (evicted from the "+

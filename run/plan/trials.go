@@ -131,7 +131,7 @@ func (m *maker) setPilot() error {
 
 func (m *maker) setJudging() error {
 	if m.o.MaxBlocks.Value < verdict.FirstAnalysis {
-		return OutOfRange("max-blocks", m.o.MaxBlocks.Value, fmt.Sprintf("a verdict needs at least %d blocks", verdict.FirstAnalysis))
+		return OutOfRange("max-blocks", m.o.MaxBlocks.Value, fmt.Sprintf("give %d blocks or more", verdict.FirstAnalysis))
 	}
 	if m.o.MaxBlocks.Value > maxBlocks {
 		return OutOfRange("max-blocks", m.o.MaxBlocks.Value, fmt.Sprintf("a verdict can use at most %d blocks", maxBlocks))
@@ -141,7 +141,7 @@ func (m *maker) setJudging() error {
 	}
 	if least, _ := m.plan.Duration(); m.plan.Budget > 0 && least > m.plan.Budget {
 		return BadValue("budget", m.plan.Budget, fmt.Sprintf(
-			"pilots and the %d blocks that a verdict needs take at least %v: give more, or a shorter --window or fewer --files",
+			"pilots and %d blocks, the fewest, take at least %v: give more, or a shorter --window or fewer --files",
 			verdict.FirstAnalysis, least.Round(time.Second)))
 	}
 	m.plan.Bounds = usefulBounds

@@ -395,7 +395,7 @@ func TestReadLogsOfKinds(t *testing.T) {
 		}))
 	}
 	err := mySQL.ReadLog(strings.NewReader(slow+"use other;\nSET timestamp=1;\nSELECT 2;\n"), "shop", nil)
-	if err == nil || !strings.Contains(err.Error(), "6 lines read, with statements of other (1): none of database shop") {
+	if err == nil || !strings.Contains(err.Error(), "6 lines read, with statements of other (1), but none of database shop") {
 		t.Errorf("%v", err)
 	}
 }

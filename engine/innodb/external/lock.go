@@ -79,8 +79,8 @@ func (c *claim) Take(ctx context.Context) (err error) {
 	return nil
 }
 
-// endOwn ends the connection that holds the lock if this process has left it, or if its process died on this host. Its
-// network connection may have been cut silently.
+// endOwn ends the connection that holds the lock if this process no longer uses it, or if its process died on this host.
+// If the network was cut silently, the server still has such a connection.
 func (c *claim) endOwn(ctx context.Context) error {
 	return end(ctx, c.conn, func() ([]string, error) {
 		var holder sql.NullInt64

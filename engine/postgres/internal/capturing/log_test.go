@@ -129,7 +129,7 @@ func TestReadLogsOfKinds(t *testing.T) {
 	}
 	for log, want := range map[string]string{
 		row("SELECT", "duration: 3 ms  plan:\n<explain/>", ""): "1 line read: none of 1 record about database shop has a form that is known: dur",
-		`{"dbname":"other",` + inner:                           "1 line read, with statements of other (1): none of database shop",
+		`{"dbname":"other",` + inner:                           "1 line read, with statements of other (1), but none of database shop",
 	} {
 		if err := ReadLog(strings.NewReader(log), "shop", nil); err == nil || !strings.Contains(err.Error(), want) ||
 			filewise.RemedyOf(err) == "" {
