@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/csv"
 	"fmt"
@@ -78,11 +79,11 @@ func Proven(e filewise.Engine) string {
 	return strings.Join(tried, ", ")
 }
 
-// ClaimTable returns a Markdown table of the claims of an unproven engine's adapter, with the versions on which each is
+// ClaimTable returns a Markdown table of the claims of an unproven engine's adapter, by the versions on which they are
 // proven.
 func ClaimTable(e filewise.Engine) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "| claim on %s | proven on |\n|---|---|\n", e.Name())
+	var versions []string // in the order of the claims
+	claims := map[string][]string{}
 	for _, c := range Claims(e) {
 		var on []string
 		for _, p := range proofs() {
@@ -90,10 +91,16 @@ func ClaimTable(e filewise.Engine) string {
 				on = append(on, p.Version)
 			}
 		}
-		if on == nil {
-			on = []string{"none yet"}
+		version := cmp.Or(strings.Join(on, ", "), "none yet")
+		if claims[version] == nil {
+			versions = append(versions, version)
 		}
-		fmt.Fprintf(&b, "| %s | %s |\n", c, strings.Join(on, ", "))
+		claims[version] = append(claims[version], c)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "| claims on %s | proven on |\n|---|---|\n", e.Name())
+	for _, v := range versions {
+		fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(claims[v], "; "), v)
 	}
 	return b.String()
 }
