@@ -200,7 +200,7 @@ type trialMessage struct{ text, layout string }
 
 var numeral = regexp.MustCompile(`\d[\d,]*(\.\d+)?`)
 
-// together returns one message for those of several trials: a number that differs becomes its range, and the name of a
+// together returns one message for several trials: a number that differs becomes its range, and the name of a
 // layout the number of layouts. If the messages differ otherwise, it returns the first.
 func together(all []trialMessage) string {
 	var form string
