@@ -20,7 +20,8 @@ type Asked interface {
 	// Rows executes one section, and returns its rows. It gives up on a server that sends rows without end. Errors show no
 	// secret.
 	Rows(ctx context.Context, section string, vars map[string]any, args ...any) ([]Row, error)
-	// Waits returns the waits since the server's start, or in a few samples. Benign waits are left out.
+	// Waits returns the waits since the server's start or, if the server adds up none, of a few samples. Benign
+	// waits are left out.
 	Waits(context.Context) ([]Counter, error)
 	// Remedy returns the statement, such as a GRANT, that makes a failed question succeed, or an empty text if there is
 	// none.

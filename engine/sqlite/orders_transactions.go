@@ -36,7 +36,7 @@ var shapeOf = map[string]string{
 	kindNewOrder: "iiiilll", kindPayment: "iiiiisii", kindOrderStatus: "iiis", kindDelivery: "iii", kindStockLevel: "iii",
 }
 
-// readTransaction reads arguments.
+// readTransaction parses the arguments of a transaction of that kind. It returns an error if their number or types differ.
 func readTransaction(kind string, args []any) (*orderTransaction, error) {
 	want, ok := shapeOf[kind]
 	if !ok || len(args) != len(want) {

@@ -97,7 +97,7 @@ func supported(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 		return unsupported(filewise.TempElsewhere, "%s", noTemp)
 	case p.Dumps():
 		return unsupported("give --engine postgres, mariadb or mysql, or use scenario backup", "SQLite has no dump by several "+
-			"jobs: .dump of its shell writes one stream of statements, and scenario backup covers its own means for copies")
+			"jobs: .dump of its shell writes one stream of statements, and scenario backup measures its own backup")
 	case workloads[p.SQL()] == nil && p.Custom == nil:
 		return unsupported("known: "+strings.Join(slices.Sorted(maps.Keys(workloads)), ", "), "workload %q on SQLite", p.Workload)
 	case l.Kind != filewise.KindShards:

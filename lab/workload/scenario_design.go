@@ -96,7 +96,7 @@ func insertsDesign() *Design {
 			"Its log of 8 GB lay on an array of its own, at full size; here it lies with the data unless --log-volume is given, in the " +
 				"engine's usual size.",
 			"It was measured on one array of 8 disks, and round-robin over two of 4: here the files lie on the volumes that are named.",
-			"A run fills as much of the files as there, 62 %, at every scale.",
+			"A run fills 62 % of the files at every scale, as the original did.",
 			"Between runs it set the database up again, as is done here; that takes no measured time, there and here.",
 		},
 	}

@@ -253,7 +253,7 @@ func (b *captureBench) shares(s *capture.Study) row {
 		aside = max(aside, math.Abs(100*share-10*float64(m.of10)))
 		said = append(said, fmt.Sprintf("%.1f", 100*share))
 	}
-	return row{what: "shares are beside 50, 20, 20 and 10 %", value: fmt.Sprintf("%.1f points (%s)", aside, strings.Join(said, ", ")),
+	return row{what: "shares differ from 50, 20, 20 and 10 % by", value: fmt.Sprintf("%.1f points (%s)", aside, strings.Join(said, ", ")),
 		target: fmt.Sprintf("≤ %.1f points", mostAside), ok: aside <= mostAside}
 }
 

@@ -102,7 +102,7 @@ func writeLog(format int, ending string) func(context.Context, *place, row, int)
 	}
 }
 
-// order returns a shop's work at one time: a transaction, or a single statement.
+// order returns the statements of one order in a shop: a whole transaction, or a single statement.
 func order(random *rand.Rand) []string {
 	n, m := random.IntN(1_000_000), random.IntN(5000)
 	switch random.IntN(4) {
