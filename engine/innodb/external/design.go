@@ -37,7 +37,7 @@ func newDesign(p *dialect.Product, t filewise.Target, l filewise.Layout, program
 		return nil, err
 	}
 	if len(directories(t, l)) > 0 {
-		d.Warn("empty-directories-stay", "remove them on the server's host: their names begin with "+mark.Prefix,
+		d.Warn("empty-directories-stay", "remove them on the server's host: their names begin with "+marker.Prefix,
 			"%s leaves an empty directory in a volume when a database is dropped; Filewise removes it only if the server runs on the "+
 				"same host and permits it", p.Title)
 	}
