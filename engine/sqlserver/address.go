@@ -153,7 +153,7 @@ func setTLS(c *msdsn.Config, given map[string]string) error {
 	server, certificate := given[msdsn.ServerCertificate], given[msdsn.Certificate]
 	switch {
 	case server != "" && (certificate != "" || provided):
-		return loginUsage("leave one out", "serverCertificate names the very certificate of the server: certificate and " +
+		return loginUsage("leave one out", "serverCertificate names the very certificate of the server: certificate and "+
 			"hostNameInCertificate cannot be given too")
 	case c.Encryption == msdsn.EncryptionDisabled:
 		return nil
