@@ -12,12 +12,18 @@ import (
 	"filewise"
 )
 
-// Name returns the known name with the smallest edit distance to the given one, ignoring case. Among equally near
-// names, the longest common beginning wins, then the nearest length, then the first. The result is empty if no name is
-// near enough. A near name is within two edits or half of the given name, and fewer edits than it has letters. Or it
-// begins with the given name, of at least three letters.
+// Former maps names of options from before 0.9.0 to today's.
+var Former = map[string]string{"beside": "concurrent-load", "cells": "rounds", "instances": "builds", "sessions": "interleave"}
+
+// Name returns today's name of a former one. Else it returns the known name with the smallest edit distance to the given
+// one, ignoring case. Among equally near names, the longest common beginning wins, then the nearest length, then the
+// first. The result is empty if no name is near enough. A near name is within two edits or half of the given name, and
+// fewer edits than it has letters. Or it begins with the given name, of at least three letters.
 func Name(given string, known []string) string {
 	word := strings.ToLower(given)
+	if now := Former[word]; slices.Contains(known, now) {
+		return now
+	}
 	length := utf8.RuneCountInString(word)
 	var near []candidate
 	for _, k := range known {

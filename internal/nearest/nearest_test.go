@@ -24,6 +24,7 @@ func TestName(t *testing.T) {
 		{"cat", []string{"bat", "cats", "cap"}, "cats"}, // equally near: the longest common start
 		{"cat", []string{"bats", "bat"}, "bat"},         // the nearer one, though it is later
 		{"act", []string{"xacts", "xac"}, "xac"},        // equally near, no common start: the same length
+		{"beside", []string{"size", "concurrent-load"}, "concurrent-load"}, {"beside", flags, "size"},
 	} {
 		if got := Name(c.given, c.known); got != c.want {
 			t.Errorf("Name(%q, %q) = %q, want %q", c.given, c.known, got, c.want)

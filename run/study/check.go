@@ -109,15 +109,12 @@ func (s *spec) bounds() string {
 	return fmt.Sprintf("up to %g", *s.most)
 }
 
-// former maps keys of study files from before 0.9.0 to today's keys.
-var former = map[string]string{"beside": "concurrent-load", "cells": "rounds", "instances": "builds", "sessions": "interleave"}
-
 func (f *source) checkObject(path string, n *node, s *spec) error {
 	if n.kind != kindMapping {
 		return f.mismatch(path, n, s)
 	}
 	for i, x := range n.fields {
-		if now := former[x.name]; s.field(x.name) == nil && s.field(now) != nil && n.field(now) == nil {
+		if now := nearest.Former[x.name]; s.field(x.name) == nil && s.field(now) != nil && n.field(now) == nil {
 			x.name = now
 			n.fields[i].name = now
 		}
