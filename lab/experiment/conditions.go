@@ -264,7 +264,10 @@ func (a asked) reads() finding {
 
 // data returns the size of the smallest layout's data, in bytes. 0 means not known.
 func (a asked) data() float64 {
-	if len(a.trials) == 0 {
+	switch {
+	case len(a.trials) == 0 && a.plan.Target.Database != "": // it has another size than the scenario's
+		return 0
+	case len(a.trials) == 0:
 		return float64(a.plan.Layouts[0].Data.Bytes)
 	}
 	return least(a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) { x := dataBytes(t); return x, x > 0 }))

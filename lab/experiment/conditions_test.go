@@ -133,6 +133,10 @@ func TestForeseenConditions(t *testing.T) {
 	if got := signs(Host{Cores: 4, Memory: 16 << 20}); got != "reach? writes? reads✘ headroom?" {
 		t.Error(got)
 	}
+	p.Target.Database = "shop" // of a size that is not the scenario's
+	if got := signs(Host{Cores: 4, Memory: 16 << 20}); got != "reach? writes? reads? headroom?" {
+		t.Error(got)
+	}
 }
 
 // A drain is about data files only as far as these were written in it.
