@@ -67,9 +67,9 @@ type Phase struct {
 	// Window is the measured time of a phase without Ops, if the plan's trials are of fixed work. If 0, it is the plan's
 	// window.
 	Window time.Duration `json:"window,omitempty"`
-	// Beside is the family of a phase that works at a rate, and whose load runs for as long as this act does. If empty,
-	// there is none.
-	Beside string `json:"beside,omitempty"`
+	// ConcurrentLoad is the family of a phase that works at a rate, and whose load runs for as long as this act does. If
+	// empty, there is none.
+	ConcurrentLoad string `json:"beside,omitempty"`
 	// ByLatency lists the figures of latency (MeanLatency, P99Latency) by which a phase of work is judged, instead of by
 	// its throughput.
 	ByLatency []string `json:"by_latency,omitempty"`
@@ -116,8 +116,8 @@ func OfLatency(family string) (of, figure string) {
 	return family, ""
 }
 
-// BesideFamily returns the name of the family of a load that runs during another phase's work.
-func BesideFamily(load, act string) string { return load + " beside " + act }
+// ConcurrentFamily returns the name of the family of a load that runs during another phase's work.
+func ConcurrentFamily(load, act string) string { return load + " beside " + act }
 
 // Families returns the families by which the program is judged, in order.
 func (p Program) Families() []string {
@@ -131,9 +131,9 @@ func (p Program) Families() []string {
 		}
 	}
 	for _, x := range p.Phases {
-		if i := p.PhaseOf(x.Beside); i >= 0 {
+		if i := p.PhaseOf(x.ConcurrentLoad); i >= 0 {
 			for _, figure := range p.Phases[i].ByLatency {
-				loads = append(loads, LatencyFamily(BesideFamily(x.Beside, x.Family), figure))
+				loads = append(loads, LatencyFamily(ConcurrentFamily(x.ConcurrentLoad, x.Family), figure))
 			}
 		}
 	}

@@ -104,9 +104,9 @@ func (p Program) Dumps() bool {
 // Queries reports whether all work is reading what was loaded.
 func (p Program) Queries() bool { return p.Loads() && p.ReadOnly && !p.BacksUp() }
 
-// WorksBeside reports whether a load runs while something else is measured.
-func (p Program) WorksBeside() bool {
-	return slices.ContainsFunc(p.Phases, func(x Phase) bool { return x.Beside != "" })
+// HasConcurrentLoad reports whether a load runs while something else is measured.
+func (p Program) HasConcurrentLoad() bool {
+	return slices.ContainsFunc(p.Phases, func(x Phase) bool { return x.ConcurrentLoad != "" })
 }
 
 // Args generates the arguments of operations. A worker's operation i follows from the seed, the worker and i alone.

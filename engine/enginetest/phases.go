@@ -59,7 +59,7 @@ func (b *bench) loaded(l filewise.Layout, loaders, times int, w filewise.Workloa
 // tryBackup backs up and restores twice, and needs damage to be seen.
 func tryBackup(t *testing.T, b *bench, offered bool) {
 	ctx := context.Background()
-	w, err := workload.NewBackup(workload.Params{Rows: fragRows, Beside: 2}, seed(t))
+	w, err := workload.NewBackup(workload.Params{Rows: fragRows, ConcurrentLoad: 2}, seed(t))
 	fatal(t, err)
 	_, alone := b.s.Engine.Statements(b.target, b.layout(2), w.Program())
 	if alone != nil {

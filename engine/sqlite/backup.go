@@ -195,7 +195,7 @@ func (b *backuper) Verify(ctx context.Context) error {
 		switch {
 		case same || err != nil:
 			return err
-		case !b.d.program.WorksBeside():
+		case !b.d.program.HasConcurrentLoad():
 			return fmt.Errorf("%w: pages of %s differ from %s", filewise.ErrCheck, sh.path+restoredSuffix, sh.path)
 		}
 		return b.sameSums(ctx, sh, f)

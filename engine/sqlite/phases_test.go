@@ -148,7 +148,7 @@ func TestBackup(t *testing.T) {
 // during the backup, rows that are not the original's are.
 func TestRestoredIsCompared(t *testing.T) {
 	for _, beside := range []int{0, 2} {
-		w, err := workload.NewBackup(workload.Params{Rows: 1500, Beside: beside}, 7)
+		w, err := workload.NewBackup(workload.Params{Rows: 1500, ConcurrentLoad: beside}, 7)
 		db := phased(t, w, err, 2)
 		loadAll(t, db, w)
 		if _, err := db.Backup.Backup(t.Context()); err != nil {

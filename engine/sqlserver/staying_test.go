@@ -101,7 +101,7 @@ func TestBackupsThatStay(t *testing.T) {
 
 // TestUpdatesBesideABackup: connections update rows of a table in the build while it is backed up.
 func TestUpdatesBesideABackup(t *testing.T) {
-	w, err := workload.NewBackup(workload.Params{Rows: 1000, Beside: 2}, 1)
+	w, err := workload.NewBackup(workload.Params{Rows: 1000, ConcurrentLoad: 2}, 1)
 	ok(t, err)
 	lab := newLab(t, nil)
 	lab.target.Settings = map[string]string{"keep-backups": "on"}

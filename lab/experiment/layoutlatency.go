@@ -315,7 +315,7 @@ const longestBeside, besideSlice = 24 * time.Hour, time.Second
 // alone. The returned function records the load's work.
 func (l *life) beside(ctx context.Context, phase filewise.Phase, act func() error) (record func() error, err error) {
 	record = func() error { return nil }
-	i := l.program.PhaseOf(phase.Beside)
+	i := l.program.PhaseOf(phase.ConcurrentLoad)
 	if i < 0 {
 		return record, act()
 	}
@@ -340,7 +340,7 @@ func (l *life) beside(ctx context.Context, phase filewise.Phase, act func() erro
 	close(over)
 	<-gone
 	m := result.Measure
-	m.Family, m.Unit = filewise.BesideFamily(phase.Beside, phase.Family), l.program.Phases[i].Unit
+	m.Family, m.Unit = filewise.ConcurrentFamily(phase.ConcurrentLoad, phase.Family), l.program.Phases[i].Unit
 	m.Connections, m.Paced = len(sessions), true
 	record = func() error { return l.recorded(l.program.Phases[i], m) }
 	if loadErr != nil {

@@ -151,8 +151,8 @@ func (m *member) conclude(ctx context.Context) error {
 // phaseOf returns the phase of a measure. If the measure is a load during an act, it returns the load's phase.
 func (l *life) phaseOf(family string) filewise.Phase {
 	for _, x := range l.program.Phases {
-		if x.Beside != "" && filewise.BesideFamily(x.Beside, x.Family) == family {
-			family = x.Beside
+		if x.ConcurrentLoad != "" && filewise.ConcurrentFamily(x.ConcurrentLoad, x.Family) == family {
+			family = x.ConcurrentLoad
 		}
 	}
 	return l.program.Phases[max(l.program.PhaseOf(family), 0)]

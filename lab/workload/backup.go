@@ -35,9 +35,9 @@ func NewBackup(p Params, seed uint64) (filewise.Workload, error) {
 	if err := enoughRows(p.Rows); err != nil {
 		return nil, err
 	}
-	if p.Beside < 0 || p.Beside > MaxConnections {
-		return nil, filewise.Errorf(filewise.CodeUsage, within("--concurrent-load", p.Beside, MaxConnections),
-			"--concurrent-load %d is not between 1 and %d connections", p.Beside, MaxConnections)
+	if p.ConcurrentLoad < 0 || p.ConcurrentLoad > MaxConnections {
+		return nil, filewise.Errorf(filewise.CodeUsage, within("--concurrent-load", p.ConcurrentLoad, MaxConnections),
+			"--concurrent-load %d is not between 1 and %d connections", p.ConcurrentLoad, MaxConnections)
 	}
 	return &backup{name: "backup", family: FamilyBackup, params: p, fragments: newFragments(p, seed)}, nil
 }
@@ -64,8 +64,8 @@ func (w *backup) Program() filewise.Program {
 				OpBytes: bytes},
 		},
 	}
-	if w.params.Beside > 0 {
-		p.Phases[0].Beside = FamilyForeground
+	if w.params.ConcurrentLoad > 0 {
+		p.Phases[0].ConcurrentLoad = FamilyForeground
 		p.Phases = append([]filewise.Phase{w.foreground()}, p.Phases...)
 	}
 	if w.params.Discard { // nothing is left to restore

@@ -100,7 +100,7 @@ const (
 )
 
 func (w *backup) foreground() filewise.Phase {
-	n := w.params.Beside
+	n := w.params.ConcurrentLoad
 	return filewise.Phase{
 		Family: FamilyForeground, Unit: "updates", Section: "beside", Connections: n, CommitEvery: 1, Client: true,
 		Rate: float64(n) * besideRate, Window: alone, ByLatency: []string{filewise.MeanLatency},

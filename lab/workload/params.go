@@ -40,7 +40,7 @@ type Params struct {
 	// Proof is for Own: the backup is restored and compared.
 	Proof bool `json:"proof,omitempty"`
 
-	Beside int `json:"beside,omitempty"` // backup, dump: connections that work meanwhile. 0 means none
+	ConcurrentLoad int `json:"beside,omitempty"` // backup, dump: connections that work during it. 0 means none
 
 	Cycle string `json:"cycle,omitempty"` // temp: CycleFill, CycleSort or CycleJoin
 

@@ -25,12 +25,12 @@ type ScenarioOptions struct {
 	Batch   Opt[int]
 	Cycle   Opt[string]
 
-	Discard       Opt[bool]
-	Beside        Opt[int]
-	BackupOptions Opt[[]string]
-	DataFiles     Opt[[]int]
-	Database      Opt[string]
-	Part          Opt[[]string]
+	Discard        Opt[bool]
+	ConcurrentLoad Opt[int]
+	BackupOptions  Opt[[]string]
+	DataFiles      Opt[[]int]
+	Database       Opt[string]
+	Part           Opt[[]string]
 
 	AsPublished Opt[bool]
 	Scale       Opt[float64]
@@ -75,7 +75,7 @@ func (o *ScenarioOptions) rowTable() []Option {
 func (o *ScenarioOptions) backupTable() []Option {
 	return []Option{
 		Row(&o.Discard, "discard", false, "backup: discard the backup, to see the server's limit"),
-		Row(&o.Beside, "concurrent-load", 0, "backup, dump: `connections` that update single rows at a fixed rate meanwhile; their "+
+		Row(&o.ConcurrentLoad, "concurrent-load", 0, "backup, dump: `connections` that update single rows at a fixed rate meanwhile; their "+
 			"latency is shown (alone: 4)").alone("4"),
 		Row(&o.BackupOptions, "backup-option", nil, "backup, dump: try `name=value[,value…]` of the engine's parameters (repeatable; "+
 			"an unknown name lists all)"),
@@ -132,8 +132,8 @@ func (o *ScenarioOptions) apply(p *workload.Params) error {
 	if o.Batch.Given() && o.Batch.Value < 1 {
 		return OutOfRange("batch", o.Batch.Value, "give 1 or more")
 	}
-	if o.Beside.Given() && o.Beside.Value < 1 {
-		return OutOfRange("concurrent-load", o.Beside.Value, "give a number of connections from 1, or leave it out")
+	if o.ConcurrentLoad.Given() && o.ConcurrentLoad.Value < 1 {
+		return OutOfRange("concurrent-load", o.ConcurrentLoad.Value, "give a number of connections from 1, or leave it out")
 	}
 	put(&p.Rows, &o.Rows)
 	put(&p.Repeat, &o.Repeat)
@@ -145,7 +145,7 @@ func (o *ScenarioOptions) apply(p *workload.Params) error {
 	put(&p.Users, &o.Users)
 	put(&p.Think, &o.Think)
 	put(&p.Rate, &o.Rate)
-	put(&p.Beside, &o.Beside)
+	put(&p.ConcurrentLoad, &o.ConcurrentLoad)
 	p.Churn, p.Discard, p.Own = o.Churn.Value, o.Discard.Value, o.Database.Value != ""
 	put(&p.Mode, &o.Mode)
 	put(&p.Connect, &o.Connect)

@@ -170,7 +170,7 @@ func (m *maker) setDrivers() error {
 			"drivers share a server by its URL, and %s here is Filewise's own on this host", m.Target.Engine)
 	case !m.About.Shares:
 		return refuse(leave+": this host drives it alone", "connections of several hosts cannot yet work on one build of %s", m.Target.Engine)
-	case program.WorksBeside() || program.BacksUp() || program.Churns() || m.plan.Layouts[0].AddedLater != "" ||
+	case program.HasConcurrentLoad() || program.BacksUp() || program.Churns() || m.plan.Layouts[0].AddedLater != "" ||
 		m.plan.Measure == experiment.MeasureLifecycle:
 		return refuse(leave, "only the load of connections can be shared, and trials of this plan do more")
 	}
