@@ -91,3 +91,27 @@ func TestAsk(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// silent is a server whose session has gone silent, so that nothing answers the lock.
+type silent struct{ filewise.ExternalServer }
+
+func (silent) Lock(ctx context.Context, _ filewise.Holder) (filewise.Lock, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A server that goes silent before it gives the measuring lock holds no run, when the run begins or takes it again.
+func TestSilentLock(t *testing.T) {
+	before := askPatience
+	askPatience = 10 * time.Millisecond
+	t.Cleanup(func() { askPatience = before })
+	l := &serverLock{server: silent{},
+		target: filewise.Target{Mode: filewise.External, Address: &filewise.Address{Scheme: "postgres", Host: "there"}}}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for name, take := range map[string]func(context.Context) error{"take": l.take, "renew": l.renew} {
+		if err := take(ctx); err == nil || !strings.Contains(err.Error(), "no answer within 10ms to: the measuring lock") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

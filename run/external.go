@@ -25,9 +25,10 @@ func (env *Environment) openExternal(ctx context.Context, login Login) error {
 		return filewise.Errorf(filewise.CodeInternal, "", "%s has no measuring lock for existing servers: %w",
 			env.Engine.Name(), filewise.ErrUnsupported)
 	}
-	env.locked = &serverLock{server: server, holder: filewise.Holder{Who: env.label() + ", " + WhoAmI(), Host: env.lock.Unique()}}
+	env.locked = &serverLock{target: env.Target, server: server,
+		holder: filewise.Holder{Who: env.label() + ", " + WhoAmI(), Host: env.lock.Unique()}}
 	if err := env.locked.take(ctx); err != nil {
-		return err
+		return env.unreachable(ctx, err)
 	}
 	env.undo = append(env.undo, env.locked.giveBack)
 	if err := env.KnowGauges(ctx); err != nil {

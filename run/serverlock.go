@@ -14,6 +14,7 @@ import (
 // serverLock is the measuring lock of an external server. Its connection may be lost; then the lock must be taken
 // again.
 type serverLock struct {
+	target filewise.Target
 	server filewise.ExternalServer
 	holder filewise.Holder
 	mu     sync.Mutex
@@ -23,7 +24,9 @@ type serverLock struct {
 func (l *serverLock) take(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	lock, err := l.server.Lock(ctx, l.holder)
+	lock, err := ask(ctx, l.target, "the measuring lock", func(ctx context.Context) (filewise.Lock, error) {
+		return l.server.Lock(ctx, l.holder)
+	}, func(late filewise.Lock) { _ = late.Release() })
 	if err == nil {
 		l.lock = lock
 	}
