@@ -1,9 +1,6 @@
 package filewise
 
 import (
-	"fmt"
-	"io"
-	"log/slog"
 	"maps"
 	"net"
 	"net/netip"
@@ -186,62 +183,3 @@ func (a Address) Hidden() []Secret {
 	}
 	return all
 }
-
-// hidden is shown in place of a secret.
-const hidden = "********"
-
-// Secret is a password or another text that is never shown, stored or logged: every way of formatting it yields
-// asterisks. Reveal returns the text.
-type Secret string
-
-// Reveal returns the secret's text, for the driver alone.
-func (s Secret) Reveal() string { return string(s) }
-
-// Format writes asterisks, whatever the verb.
-func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
-
-func (s Secret) String() string {
-	if s == "" {
-		return ""
-	}
-	return hidden
-}
-
-// LogValue returns the asterisks for slog.
-func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
-
-// MarshalText returns the asterisks for JSON and other encodings.
-func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText sets an empty secret: a secret is never read from stored data.
-func (s *Secret) UnmarshalText([]byte) error { *s = ""; return nil }
-
-// Hide returns the text with asterisks in place of every secret of at least three bytes.
-func Hide(text string, secrets ...Secret) string {
-	for _, s := range secrets {
-		if len(s) >= 3 {
-			text = strings.ReplaceAll(text, string(s), hidden)
-		}
-	}
-	return text
-}
-
-// HideIn wraps an error, such as a driver's, so that its text shows no secret. errors.Is and errors.As still find the
-// cause.
-func HideIn(err error, secrets ...Secret) error {
-	if err == nil {
-		return nil
-	}
-	if text := err.Error(); Hide(text, secrets...) != text {
-		return &masked{Hide(text, secrets...), err}
-	}
-	return err
-}
-
-type masked struct {
-	text  string
-	cause error
-}
-
-func (m *masked) Error() string { return m.text }
-func (m *masked) Unwrap() error { return m.cause }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -41,5 +42,45 @@ func TestSecretIsNeverShown(t *testing.T) {
 	}
 	if HideIn(nil, "x") != nil {
 		t.Error("no error is an error")
+	}
+}
+
+// What a password is, if it is a word: it leaves other words whole and names readable, and wherever a password can
+// stand, it is hidden.
+func TestHide(t *testing.T) {
+	for _, c := range []struct {
+		secret     Secret
+		text, want string
+	}{
+		{"lim", "the limit of lim, slim or lim_x is lim", "the limit of ********, slim or lim_x is ********"},
+		{"filewise", "GRANT PROCESS ON *.* TO `filewise`@`%`; filewise doctor", "GRANT PROCESS ON *.* TO `filewise`@`%`; filewise doctor"},
+		{"ada", `user "ada" of postgres://ada@db/ada: ALTER ROLE ada; 'ada'@'%'`,
+			`user "ada" of postgres://ada@db/********: ALTER ROLE ada; 'ada'@'%'`},
+		{"postgres", "postgres://ada:postgres@db", "postgres://ada:********@db"},
+		{"a", "a password=a and a", "a password=******** and a"},
+		{"pa$$", "xpa$$x", "x********x"},
+		{"averylongpassword", "xaverylongpasswordx", "x********x"},
+	} {
+		if got := Hide(c.text, c.secret); got != c.want {
+			t.Errorf("%q in %q: %q", string(c.secret), c.text, got)
+		}
+	}
+	if got := Hide("abc-def", "abc", "abc-def"); got != hidden {
+		t.Errorf("a secret within another: %q", got)
+	}
+	for _, word := range []string{"a", "7", "lim", "ada", "filewise", "5432", "admin1", "YES", "über"} {
+		for _, form := range []string{"postgres://bob:%s@db/x", "mysql://:%s@db", "bob:%s@tcp(db:3306)/", "bob/%s@//db:1521/x", `"bob"/"%s"@//db`,
+			"host=db password=%s user=bob", "password = '%s'", "PASSWORD '%s'", `{"password":"%s"}`, "password: %s", "Server=db;Pwd=%s;",
+			"IDENTIFIED BY %s", `identified by "%s"`, "mysql -p%s", "mysql -ubob -p %s", "MYSQL_PWD=%s", "PGPASSWORD=%s",
+			"access_token=%s&", "sslpassword=%s"} {
+			text := strings.Replace(form, "%s", word, 1)
+			for _, text := range []string{text, fmt.Sprintf("%q", text), fmt.Sprintf("%q", fmt.Sprintf("%q", text)), url.QueryEscape(text),
+				"an error: " + text} {
+				a := Address{Password: Secret(word)}
+				if got := Hide(text, a.Hidden()...); strings.Count(got, hidden) != 1 {
+					t.Errorf("%q in %s: %s", word, text, got)
+				}
+			}
+		}
 	}
 }

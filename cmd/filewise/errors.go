@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -99,7 +98,5 @@ func (a *app) masked(text string) string {
 			secrets = append(append(secrets, target.SecretsIn(value)...), notify.SecretsIn(value)...)
 		}
 	}
-	// The longest comes first, since one secret may be part of another.
-	slices.SortStableFunc(secrets, func(a, b filewise.Secret) int { return cmp.Compare(len(b), len(a)) })
 	return filewise.Hide(text, secrets...)
 }
