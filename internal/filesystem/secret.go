@@ -2,7 +2,6 @@ package filesystem
 
 import (
 	"errors"
-	"fmt"
 	"io"
 )
 
@@ -22,8 +21,6 @@ func OpenSecret(path string) (io.ReadCloser, error) {
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-	case info.IsDir():
-		err = fmt.Errorf("%s is a directory", path)
 	case info.Mode().IsRegular():
 		err = shared(f, info)
 	}

@@ -1,11 +1,13 @@
 package filesystem
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"os"
 	"sync"
+	"syscall"
 )
 
 // interrupted is closed when the process has to end.
@@ -15,10 +17,13 @@ var interrupted = make(chan struct{})
 // Go wait for the other end of a pipe whatever signal comes.
 var Interrupt = sync.OnceFunc(func() { close(interrupted) })
 
-// Open opens a file or a pipe that the user has named. It reads texts as Text does.
+// Open opens a file or a pipe that the user has named, and refuses a directory. It reads texts as Text does.
 func Open(path string) (io.ReadCloser, error) {
 	f, err := open(path)
-	return ofUser(f), err
+	if err != nil {
+		return nil, err
+	}
+	return ofUser(f), nil
 }
 
 func ofUser(f *os.File) io.ReadCloser {
@@ -32,7 +37,16 @@ func open(path string) (*os.File, error) {
 	if err := CheckName(path); err != nil {
 		return nil, err
 	}
-	return Await(func() (*os.File, error) { return os.Open(path) })
+	return Await(func() (*os.File, error) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		if info, err := f.Stat(); err != nil || info.IsDir() {
+			return nil, cmp.Or(errors.Join(err, f.Close()), error(&os.PathError{Op: "open", Path: path, Err: syscall.EISDIR}))
+		}
+		return f, nil
+	})
 }
 
 // ReadFile is os.ReadFile for a file that the user has named. It reads texts as Text does.

@@ -2,7 +2,10 @@ package external
 
 import (
 	"context"
+	"errors"
 	"maps"
+	"regexp"
+	"strings"
 	"text/template"
 	"time"
 
@@ -26,6 +29,11 @@ func (d Engine) reading(release [2]int) map[string]string {
 	return all
 }
 
+const (
+	errNoDatabase = 1049 // ER_BAD_DB_ERROR
+	errNoRight    = 1044 // ER_DBACCESS_DENIED_ERROR, whether or not the database exists
+)
+
 // CheckOptions refuses options that the driver does not read.
 func (Engine) CheckOptions(a filewise.Address) error { return options.Check(a) }
 
@@ -37,8 +45,27 @@ func (d Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewi
 	if err != nil {
 		return nil, err
 	}
+	if database := strings.Trim(t.Address.Path, "/"); database != "" {
+		_, err := s.db.ExecContext(first, "SHOW CREATE DATABASE "+dialect.Ident(database))
+		if n, _ := dialect.Number(err); n == errNoDatabase || n == errNoRight && !s.seesFiles(first, database) {
+			return nil, errors.Join(filewise.Errorf(filewise.CodePreflight, "name a database that exists and that the account may see, or "+
+				"leave /"+database+" out of the URL", "%s: %w", t.Address, filewise.HideIn(err, t.Address.Hidden()...)), s.db.Close())
+		}
+	}
 	return questions{s, sqlfile.Must(sqlfile.Parse("own", text, template.FuncMap{"ident": dialect.Ident,
 		"files": func() string { return d.Product.Files.Of }}))}, nil
+}
+
+var plainName = regexp.MustCompile(`^\w+$`)
+
+// seesFiles reports whether an account without a right in a database sees files of it, by PROCESS. Other than plain names
+// are written differently there, and are taken to exist.
+func (s *server) seesFiles(ctx context.Context, database string) bool {
+	if !plainName.MatchString(database) {
+		return true
+	}
+	rows, err := sqlrows.Query(ctx, s.db, s.product.Files.Of+" WHERE t.NAME LIKE '"+strings.ReplaceAll(database, "_", `\_`)+"/%' LIMIT 1")
+	return err == nil && len(rows) > 0
 }
 
 // questions is a session that queries the server. It implements filewise.Asked.

@@ -47,6 +47,14 @@ func testInspect(t *testing.T, b bench) {
 			t.Errorf("%s cannot be divided: %q", g.Name, g.Whole)
 		}
 	}
+	for path, code := range map[string]filewise.Code{"lookedat": filewise.CodeInternal, "nosuch": filewise.CodePreflight} {
+		in := b.Target("looker")
+		address := *in.Address
+		address.Path, in.Address = path, &address
+		if _, err := lookAt(b, ctx, in); err != nil && filewise.CodeOf(err) != code || (err != nil) != (path == "nosuch") {
+			t.Errorf("database %s: %v", path, err)
+		}
+	}
 	t.Run("Planted", func(t *testing.T) { plantedFound(t, b, rich) })
 	t.Run("Rights", func(t *testing.T) { rightsNamed(t, b, rich, poor) })
 	t.Run("ReadOnly", func(t *testing.T) {

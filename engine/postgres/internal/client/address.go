@@ -28,6 +28,16 @@ var options = []string{
 	"min_protocol_version", "max_protocol_version", "krbspn", "krbsrvname",
 }
 
+// values lists the values of options that have few.
+var values = map[string][]string{
+	"sslmode":              {"disable", "allow", "prefer", "require", "verify-ca", "verify-full"},
+	"sslnegotiation":       {"postgres", "direct"},
+	"sslcertmode":          {"disable", "allow", "require"},
+	"channel_binding":      {"disable", "prefer", "require"},
+	"target_session_attrs": {"any", "read-write", "read-only", "primary", "standby", "prefer-standby"},
+	"min_protocol_version": {"3.0", "3.2", "latest"}, "max_protocol_version": {"3.0", "3.2", "latest"},
+}
+
 // connectSeconds limits the time to connect if the address sets no limit.
 const connectSeconds = "15"
 
@@ -38,22 +48,25 @@ func CheckOptions(a filewise.Address) error {
 			return filewise.Errorf(filewise.CodeUsage, nearest.Remedy(name, options), "the address of a PostgreSQL server has no option %q",
 				name)
 		}
+		if known, value := values[name], a.Options[name]; known != nil && value != "" && !slices.Contains(known, value) {
+			return filewise.Errorf(filewise.CodeUsage, nearest.Remedy(value, known), "the option %s of the address cannot be %q", name, value)
+		}
 	}
 	return nil
 }
 
 // configOf returns the driver's configuration for an address. Errors have CodeUsage and show no secret.
 func configOf(a filewise.Address) (*pgx.ConnConfig, error) {
-	values := map[string]string{"connect_timeout": connectSeconds}
-	maps.Copy(values, a.Options)
+	given := map[string]string{"connect_timeout": connectSeconds}
+	maps.Copy(given, a.Options)
 	for name, value := range a.Secrets {
-		values[name] = value.Reveal()
+		given[name] = value.Reveal()
 	}
 	if err := CheckOptions(a); err != nil {
 		return nil, err
 	}
 	database := strings.TrimPrefix(a.Path, "/")
-	if database == "" && values["service"] == "" {
+	if database == "" && given["service"] == "" {
 		database = Maintenance
 	}
 	if database != "" {
@@ -61,11 +74,11 @@ func configOf(a filewise.Address) (*pgx.ConnConfig, error) {
 			return nil, err
 		}
 	}
-	values["host"], values["user"], values["database"] = a.Host, a.User, database
+	given["host"], given["user"], given["database"] = a.Host, a.User, database
 	if a.Port != 0 {
-		values["port"] = strconv.Itoa(a.Port)
+		given["port"] = strconv.Itoa(a.Port)
 	}
-	config, err := Parse(conninfo(values))
+	config, err := Parse(conninfo(given))
 	if err != nil {
 		// The driver's message begins with the whole connection string.
 		if at := strings.LastIndex(err.Error(), "`: "); at >= 0 {
@@ -82,10 +95,10 @@ func configOf(a filewise.Address) (*pgx.ConnConfig, error) {
 }
 
 // conninfo returns parameters as a connection string for libpq.
-func conninfo(values map[string]string) string {
+func conninfo(given map[string]string) string {
 	var all []string
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		value := values[name]
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		value := given[name]
 		if strings.ContainsAny(value, `\' `) {
 			value = "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(value) + "'"
 		}
@@ -99,13 +112,13 @@ func conninfo(values map[string]string) string {
 // Conninfo returns the connection string with which PostgreSQL's own programs reach a database of an address. The
 // password is not in the string but in env.
 func Conninfo(a filewise.Address, database string) (text string, env []string) {
-	values := maps.Clone(a.Options)
-	if values == nil {
-		values = map[string]string{}
+	given := maps.Clone(a.Options)
+	if given == nil {
+		given = map[string]string{}
 	}
-	values["host"], values["user"], values["dbname"] = a.Host, a.User, database
+	given["host"], given["user"], given["dbname"] = a.Host, a.User, database
 	if a.Port != 0 {
-		values["port"] = strconv.Itoa(a.Port)
+		given["port"] = strconv.Itoa(a.Port)
 	}
 	if a.Password != "" {
 		env = append(env, "PGPASSWORD="+a.Password.Reveal())
@@ -114,7 +127,7 @@ func Conninfo(a filewise.Address, database string) (text string, env []string) {
 		mode != "require" && !strings.HasPrefix(mode, "verify-") {
 		env = append(env, "PGREQUIREAUTH=!"+methodPassword) // no password in clear text; programs before 16 ignore it
 	}
-	return conninfo(values), env
+	return conninfo(given), env
 }
 
 // Maintenance is the database to connect to if none is named.

@@ -30,3 +30,18 @@ func TestConnectRemedy(t *testing.T) {
 		t.Errorf("TLS: %s", got)
 	}
 }
+
+// An option that has few values is refused with all of them, before anything connects.
+func TestOptionValues(t *testing.T) {
+	for name, known := range values {
+		for _, value := range append([]string{""}, known...) {
+			if err := CheckOptions(filewise.Address{Options: map[string]string{name: value}}); err != nil {
+				t.Errorf("%s=%s: %v", name, value, err)
+			}
+		}
+		_, err := configOf(filewise.Address{Host: "h", User: "u", Options: map[string]string{name: "banana"}})
+		if remedy := filewise.RemedyOf(err); filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(remedy, strings.Join(known, ", ")) {
+			t.Errorf("%s: %v; %s", name, err, remedy)
+		}
+	}
+}
