@@ -38,7 +38,7 @@ var rows = []row{
 	{name: "hostile-tns", what: "a hostile Oracle listener, before sign-in: a table of packets, mutated; counts, endless redirects",
 		many: 5000, share: 1, try: tests("filewise/engine/oracle", "^Test(HostileServer|Counts|RedirectsWithoutEnd)$")},
 	{name: "silent-server", what: "a server of each engine that never answers (it is given up), or never stops answering",
-		many: 100, share: 1, try: tests("filewise/run", "^Test(SilentServer|Ask)$")},
+		many: 100, share: 1, try: tests("filewise/run", "^Test(SilentServer|SilentLock|Ask)$")},
 	{name: "foreign", what: "a user's tables, columns, indexes … within what Filewise has made: they stay",
 		many: 100, share: 2, try: tests("filewise/engine/innodb/external", "^TestServer$/.*/^Foreign$"), why: noServer("mysql")},
 	{name: "calls", what: "SQL of a study, or a captured study, that calls functions which write elsewhere",
