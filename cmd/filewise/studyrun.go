@@ -154,7 +154,7 @@ func (a *app) printPlans(cmd *cobra.Command, all []study.Planned, g *resultFlags
 // notInStudies holds the flags of run that are no keys of study files, since they concern the file itself.
 var notInStudies = map[string]bool{"help": true, "only": true, "no-pager": true}
 
-// studyForm returns the keys of study files besides a plan's options: run's other flags, each once for the whole file.
+// studyForm returns the keys of study files in addition to a plan's options: run's other flags, each once for the whole file.
 func studyForm() study.Form {
 	fresh := new(app) // registering sets the variables that flags are bound to
 	run, root := fresh.runCommand(), &cobra.Command{}

@@ -39,7 +39,7 @@ func (b *bench) orders(churn bool) filewise.Workload {
 	return w
 }
 
-// loadOrders loads the tables of orders into files that have room for them.
+// loadOrders loads the tables of orders into files that have space for them.
 func (b *bench) loadOrders(files, loaders, times int, w filewise.Workload) *filewise.Database {
 	b.t.Helper()
 	l := b.layout(files)

@@ -94,7 +94,7 @@ func (b bulk) Finish(ctx context.Context) error {
 	return client.Failed("finishing the load", b.build.loaded(ctx))
 }
 
-// loadArguments returns a managed server's additional arguments while it is loaded. They give room for all data, and
+// loadArguments returns a managed server's additional arguments while it is loaded. They give space for all data, and
 // switch off syncing and autovacuum until the load ends.
 func (d *design) loadArguments() []string {
 	pool := min(max(d.layout.Data.Bytes, leastPool), 2*mostPool) / mib

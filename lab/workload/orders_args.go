@@ -9,7 +9,7 @@ import (
 	"filewise"
 )
 
-// orderArgs generates the transactions of a phase. The types come from a deck of 100 cards per worker, shuffled anew
+// orderArgs generates the transactions of a phase. The types come from a deck of 100 cards per worker, shuffled again
 // after 100 operations: 45 new-orders, 43 payments, and 4 of each other type. Clause 5.2.4.2 sets minimum shares for
 // the others; new-orders make up the rest.
 type orderArgs struct {

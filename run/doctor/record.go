@@ -125,7 +125,7 @@ const (
 	mostText     = 2000 // bytes of a text
 )
 
-// ReadRecord reads a record that somebody else has sent. Its error has code usage, and names the fault.
+// ReadRecord reads a record that another user has sent. Its error has code usage, and names the fault.
 func ReadRecord(in io.Reader) (r Record, err error) {
 	wrong := func(format string, args ...any) (Record, error) {
 		return Record{}, filewise.Errorf(filewise.CodeUsage, "name a file that \"filewise doctor --self-check --all\" has written, whole",

@@ -11,7 +11,7 @@ import (
 // Rows describes the rows of a table, to compute how much space they take.
 type Rows struct {
 	PageSize int64
-	Payload  int64 // bytes of the only column besides a BIGINT key
+	Payload  int64 // bytes of the only column other than a BIGINT key
 	Keys     Keys
 }
 

@@ -251,7 +251,7 @@ func (b *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 	return files, err
 }
 
-// stay keeps the volume's directory open, and refuses another directory in its place. Otherwise whoever owns the
+// stay keeps the volume's directory open, and refuses another directory in its place. Otherwise a user who owns the
 // directory above could lead a Filewise that runs as root elsewhere by a link.
 func (b *backuper) stay() (err error) {
 	if b.home == nil {
