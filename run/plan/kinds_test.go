@@ -33,6 +33,11 @@ func made(t *testing.T, engine string, change func(*plan.Options)) plan.Made {
 // script returns the statements that a layout's build would execute.
 func script(t *testing.T, p plan.Made, l filewise.Layout) (filewise.Statements, error) {
 	t.Helper()
+	return p.Engine.Statements(plan.InScratch(p.Target), l, program(t, p))
+}
+
+func program(t *testing.T, p plan.Made) filewise.Program {
+	t.Helper()
 	sc, err := workload.Lookup(p.Scenario)
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +46,7 @@ func script(t *testing.T, p plan.Made, l filewise.Layout) (filewise.Statements, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.Engine.Statements(plan.InScratch(p.Target), l, p.Program(w))
+	return p.Program(w)
 }
 
 // Partitions are refused on engines without that layout, with the reason and what works.

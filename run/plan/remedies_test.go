@@ -67,6 +67,24 @@ func TestRemediesArePlanned(t *testing.T) {
 	t.Logf("%d remedies", len(followed))
 }
 
+// A size that is too small is refused with the size that works for all layouts, rather than for the first.
+func TestLeastSize(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	const engine = "sqlite"
+	o := engines.New()
+	o.Engine, o.Volumes = plan.Of(engine), plan.Of([]plan.Pair{{Name: "here", Value: t.TempDir()}})
+	set(t, o, "size", "1")
+	_, err := planned(t, engines, o)
+	least := regexp.MustCompile(`^use --size (\S+) or more`).FindStringSubmatch(filewise.RemedyOf(err))
+	if least == nil {
+		t.Fatalf("%s: %v; %s", engine, err, filewise.RemedyOf(err))
+	}
+	set(t, o, "size", least[1])
+	if _, err := planned(t, engines, o); err != nil {
+		t.Errorf("%s, %s: %v; %s", engine, least[1], err, filewise.RemedyOf(err))
+	}
+}
+
 // planned are the warnings of a plan and of its scripts.
 func planned(t *testing.T, engines plan.Engines, o *plan.Options) ([]filewise.Warning, error) {
 	t.Helper()
@@ -74,8 +92,11 @@ func planned(t *testing.T, engines plan.Engines, o *plan.Options) ([]filewise.Wa
 	if err != nil {
 		return nil, err
 	}
-	s, err := script(t, p, p.Layouts[len(p.Layouts)-1])
-	return s.Warnings, err
+	all, err := plan.Scripts(p.Engine, p.Plan, program(t, p))
+	if err != nil {
+		return nil, err
+	}
+	return all[len(all)-1].Warnings, nil
 }
 
 // remedies returns the advice of the error, or of each warning.
