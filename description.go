@@ -14,7 +14,12 @@ type Usual struct {
 	Row         int   `json:"row,omitempty"`     // payload of a row, in bytes
 	Work        int64 `json:"work,omitempty"`    // fixed work of a trial, in bytes of payload. If 0, trials work for a window
 	// RowsAFile is dml's number of rows for each file of the largest layout, so that each file holds some.
-	RowsAFile   int64 `json:"rows_a_file,omitempty"`
+	RowsAFile int64 `json:"rows_a_file,omitempty"`
+	// Step, RowsGrown and BytesGrown are dml's step of growth, number of rows and size at the start, in bytes, with which
+	// growing files grow ten times in a trial.
+	Step        int64 `json:"step,omitempty"`
+	RowsGrown   int64 `json:"rows_grown,omitempty"`
+	BytesGrown  int64 `json:"bytes_grown,omitempty"`
 	CommitEvery int   `json:"commit_every,omitempty"`
 	Apart       bool  `json:"apart,omitempty"` // each connection has a table of its own
 	// Files lists the numbers of files to compare. Further numbers would add no information, and would use up budget.

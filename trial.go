@@ -167,6 +167,7 @@ const (
 	StageReset    = "reset"
 	StageObserve  = "observe"
 	StageSettle   = "settle"
+	StageCool     = "cool" // caches are emptied before a phase
 	StageWarmUp   = "warm-up"
 	StageWork     = "work" // work that is not measured
 	StageMeasure  = "measure"
@@ -177,7 +178,7 @@ const (
 )
 
 // Stages lists the names of all stages, in order.
-var Stages = []string{StageCreate, StageBuild, StageLoad, StageRehearse, StageExtend, StageReset, StageObserve, StageSettle, StageWarmUp,
+var Stages = []string{StageCreate, StageBuild, StageLoad, StageRehearse, StageExtend, StageReset, StageObserve, StageSettle, StageCool, StageWarmUp,
 	StageWork, StageMeasure, StageDrain, StageCheck, StageStop, StageDrop}
 
 // Warning informs a reader about a limit of a result, and what to do.

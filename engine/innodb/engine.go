@@ -97,7 +97,8 @@ func (e Engine) Describe() filewise.Description {
 		Kinds: []filewise.Kind{filewise.KindSystem, filewise.KindPerTable, filewise.KindPartitions},
 		Bytes: e.product.Bytes, RowBytes: e.product.RowBytes, Budget: e.product.Budget, CommitEvery: 100,
 		Shares: true, LeastMemory: e.product.Managed.LeastMemory,
-		Usual: map[string]filewise.Usual{"inserts": {Random: true, Bytes: 128 * dialect.MiB, Preload: 48 * dialect.MiB, Row: 600}},
+		Usual: map[string]filewise.Usual{"inserts": {Random: true, Bytes: 128 * dialect.MiB, Preload: 48 * dialect.MiB, Row: 600},
+			"scan": {Files: []int{1, 40}}},
 		UsualThere: map[string]filewise.Usual{"inserts": { // four rows a page
 			Connections: 16, Apart: true, Row: 3900, CommitEvery: 100, Work: 192 * dialect.MiB, Files: []int{1, 4, 16},
 		}},

@@ -32,6 +32,8 @@ func (Engine) Describe() filewise.Description {
 		Budget:   10 * time.Minute,
 		UsualThere: map[string]filewise.Usual{
 			"inserts": {Connections: 32, Apart: true, Row: 3900, CommitEvery: 100, Bytes: 256 << 20, Work: 192 << 20},
+			"dml":     {Step: 64 << 10, RowsGrown: 4000}, // 16 rows a block
+			"scan":    {Bytes: 288 << 20, Files: []int{1, 40}},
 		},
 		PublishedOne: filewise.KindBigfile,
 		OwnGrowth:    true,

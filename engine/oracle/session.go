@@ -63,7 +63,7 @@ func (s *connection) render() (err error) {
 		return nil
 	}
 	s.statements, err = session.Render(s.Phase, func(section string) (statement, error) {
-		return d.statement(section, t)
+		return d.statementOf(s.Worker, section, t)
 	})
 	if err != nil {
 		return err

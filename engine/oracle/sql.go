@@ -109,6 +109,7 @@ func (d *design) statementsWith(section string, t table, more vars) ([]statement
 	v["Tables"], v["TableName"], v["Procedure"], v["Package"], v["Commit"] = d.tables, t.Name, t.Procedure, d.names.Package, d.commit
 	// ORA-04000: the sum must not exceed 100.
 	v["PctFree"], v["PctUsed"] = d.pctFree(), min(40, 100-d.pctFree())
+	v["Reader"] = 0
 	v["Connections"] = 1 // of a phase that loops on the server
 	if d.program.Appends() {
 		d.addPool(v)
@@ -130,15 +131,19 @@ func (d *design) addPool(v vars) {
 }
 
 // statement renders a section that consists of one statement.
-func (d *design) statement(section string, t table, args ...any) (statement, error) {
-	all, err := d.statements(section, t)
+func (d *design) statement(section string, t table) (statement, error) {
+	return d.statementOf(0, section, t)
+}
+
+// statementOf renders a section that consists of one statement, for a worker.
+func (d *design) statementOf(worker int, section string, t table) (statement, error) {
+	all, err := d.statementsWith(section, t, vars{"Reader": worker})
 	if err == nil && len(all) != 1 {
 		err = filewise.Errorf(filewise.CodeInternal, "", "section %q has %d statements, expected 1", section, len(all))
 	}
 	if err != nil {
 		return statement{}, err
 	}
-	all[0].args = args
 	return all[0], nil
 }
 

@@ -42,7 +42,7 @@ func (e Engine) Describe() filewise.Description {
 		ConnectionMemory: 2 * mib, FileCache: true, CopiesFiles: true,
 		Usual: map[string]filewise.Usual{"inserts": { // the index is several times larger than the rest of the cache
 			Memory: true, Connections: 8, Random: true, Bytes: 128 * mib, Preload: 48 * mib, Row: 32, Files: []int{1, 4, 16},
-		}},
+		}, "scan": {Files: []int{1, 40}}},
 		UsualThere: map[string]filewise.Usual{"inserts": { // rows that stay in their table (no TOAST), four a page
 			Connections: 16, Apart: true, Row: 1900, CommitEvery: 100, Work: 192 * mib, Files: []int{1, 4, 16},
 		}},

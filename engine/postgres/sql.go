@@ -62,7 +62,7 @@ func (d *design) statements(section string, t table) ([]string, error) {
 		"Tables": d.tables, "T": t, "Pool": "", "ServerCRC": d.version >= versionCRC, "Flushes": d.version >= versionFlush,
 		"Wide": d.wide(), "From": d.newFrom, "AddedLater": d.layout.AddedLater,
 	}
-	vars["Database"] = d.database
+	vars["Database"], vars["Reader"] = d.database, max(t.Number-1, 0)
 	vars["Connections"] = 1 // of a phase that loops on the server
 	maps.Copy(vars, d.program.Vars())
 	if d.program.First().Args != nil {

@@ -71,6 +71,7 @@ func (engine) Describe() filewise.Description {
 		Files:          "N database files with a shard of the table each, and a write lock and a WAL for each file",
 		Kinds:          []filewise.Kind{filewise.KindShards},
 		StripesAsFiles: true,
+		Usual:          map[string]filewise.Usual{"dml": {Step: pageBytes, RowsGrown: 4000}}, // some 22 bytes a row
 		Note:           "each file has its own write lock and syncs. Results do not carry over to SQL Server or Oracle",
 	}
 }

@@ -37,6 +37,7 @@ func vars(p filewise.Program, table string) map[string]any {
 	v := p.Vars()
 	v["TableName"], v["TableNumber"] = table, 1+slices.IndexFunc(p.Tables,
 		func(t filewise.Table) bool { return t.Name == table })
+	v["Reader"] = max(v["TableNumber"].(int)-1, 0)
 	v["PageRows"] = min(max(pageText/(p.First().OpBytes+24), 1), 4096)
 	return v
 }

@@ -113,7 +113,11 @@ func (w *worker) statement(ctx context.Context, i int64) error {
 		return err
 	}
 	st, err := l.prepare("statement-"+w.Phase.Section, func() (string, error) {
-		return w.d.sql.Statement("statement-"+w.Phase.Section, vars(w.d.program, w.d.shards[at].tables[0]))
+		table := w.d.shards[at].tables[0]
+		if w.d.wholeTables() {
+			table = w.d.program.Tables[w.Worker%len(w.d.program.Tables)].Name
+		}
+		return w.d.sql.Statement("statement-"+w.Phase.Section, vars(w.d.program, table))
 	})
 	if err == nil {
 		err = l.patiently(ctx, func() error { return l.each(st, nil, w.args) })

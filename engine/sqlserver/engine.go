@@ -36,8 +36,10 @@ func (Engine) Describe() filewise.Description {
 		Bytes: usualBytes, Budget: 10 * time.Minute,
 		UsualThere: map[string]filewise.Usual{
 			"inserts": {Connections: 32, Apart: true, Row: 4000, CommitEvery: 100, Work: usualBytes / 4 * 3}, // contend for PFS and GAM
-			"dml":     {RowsAFile: 2_700},                                                                    // an extent and more
-			"temp":    {Connections: 32},
+			// An extent and more a file; growing ones begin with 15 MiB, 8 files of them.
+			"dml":  {RowsAFile: 2_700, Step: extent, RowsGrown: 430_000, BytesGrown: leastFile + 7*leastFurther},
+			"temp": {Connections: 32},
+			"scan": {Bytes: 40 * leastFile, Files: []int{1, 40}},
 		},
 		Schemes: []string{engineName, "mssql"}, Port: dialect.DefaultPort,
 		Rights:       append([]string{"CREATE LOGIN [filewise] WITH PASSWORD = N'…';"}, filewise.Grants(needs)...),

@@ -71,6 +71,7 @@ func (d *design) vars() map[string]any {
 		"Tables": d.tables, "PayloadType": payloadType(d.program.First().OpBytes),
 		"Loaded": d.loaded(), "IndexPlace": d.indexPlace(),
 		"Connections": 1, // of a phase that loops on the server
+		"Reader":      0,
 		"Custom":      d.custom(),
 		"Temporary":   d.program.Table().Temporary, // its pages are in tempdb, database 2
 	}
@@ -92,7 +93,7 @@ func (d *design) ofWorker(worker int) map[string]any { return d.ofTable(d.tableO
 // ofTable returns vars with the values for sections of one table or worker.
 func (d *design) ofTable(t table, worker int) map[string]any {
 	vars := d.vars()
-	vars["TableName"], vars["Procedure"], vars["Worker"] = t.Name, t.Procedure, worker
+	vars["TableName"], vars["Procedure"], vars["Worker"], vars["Reader"] = t.Name, t.Procedure, worker, worker
 	return vars
 }
 

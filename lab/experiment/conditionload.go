@@ -38,11 +38,12 @@ func (a asked) duration() finding {
 	return found(false, threshold, a.plan.lengthen(a.shortfall()), "too short to resolve: %s", strings.Join(short, ", "))
 }
 
-// shortfall returns the factor by which the shortest operation would have to be longer. It is at least 1.
+// shortfall returns the factor by which the shortest operation would have to be longer, of those that another design
+// lengthens. It is at least 1.
 func (a asked) shortfall() float64 {
 	more := 1.0
 	for _, family := range a.plan.Families() {
-		if took, unit, ok := a.typicalTime(family); ok {
+		if took, unit, ok := a.typicalTime(family); ok && (a.plan.warm() || workload.Lengthens(family)) {
 			more = max(more, workload.LeastOf(unit)/max(took, 1e-9))
 		}
 	}
@@ -60,7 +61,7 @@ func (a asked) typicalTime(family string) (seconds float64, unit string, ok bool
 			}
 			x := (m.Window[1] - m.Window[0]).Seconds()
 			if !a.plan.warm() {
-				x /= m.Work
+				x *= float64(max(m.Connections, 1)) / m.Work
 			}
 			took, unit = append(took, x), m.Unit
 		}
@@ -240,6 +241,8 @@ func (p Plan) lessLog() string {
 // lengthen returns the option that makes operations last that many times as long, or "" if there is none.
 func (p Plan) lengthen(more float64) string {
 	switch {
+	case more <= 1:
+		return ""
 	case p.AsPublished != nil:
 		return fmt.Sprintf("--scale %.2g or more", min(more*p.AsPublished.Scale, 1))
 	case p.has("repeat") && p.warm():

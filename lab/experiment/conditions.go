@@ -296,7 +296,7 @@ func least(of map[string]float64) float64 {
 // outOfMemory returns the option that makes data not fit in memory, or "" if there is none.
 func (p Plan) outOfMemory() string {
 	switch {
-	case p.has("cache") && p.Target.Mode == filewise.Managed:
+	case p.has("cache") && p.Target.Mode != filewise.External:
 		return "--cache storage-cold"
 	case p.Target.Mode == filewise.Managed && p.Target.Memory == 0:
 		return "--memory of a quarter of the data"

@@ -70,10 +70,18 @@ func TestConditions(t *testing.T) {
 			{Probe: "cpu", Name: probe.BusyShare, Value: 100}, {Probe: "cpu", Name: probe.OwnShare, Value: 32}}}, nil,
 			"✘|CPU 100 % (others' 68 %)|no other work"},
 		"idle machine":   {"inserts", filewise.CondHeadroom, filewise.Measure{Deltas: cores(2)}, nil, "✔|CPU 40 %"},
+		"a look-up": {"scan", filewise.CondDuration, filewise.Measure{Family: "query 1", Unit: "queries",
+			Window: [2]time.Duration{0, time.Millisecond}}, nil, "✘|query 1|"},
 		"a short backup": {"backup", filewise.CondDuration, filewise.Measure{Family: "backup", Unit: "backups"}, nil, "✘|backup 1|--rows"},
 	} {
 		m := x.measure
-		m.Window, m.Work, m.Connections = second, 1, 4
+		if m.Window == [2]time.Duration{} {
+			m.Window = second
+		}
+		m.Work, m.Connections = 1, 1
+		if x.scenario != "backup" {
+			m.Connections = 4
+		}
 		p := Plan{Scenario: x.scenario, Params: workload.Params{Connections: 4, CommitEvery: 1, Rows: 10}, Window: time.Second,
 			Layouts: []filewise.Layout{layout}, Baseline: layout.Name, Attempts: 1, MaxBlocks: 5, Confidence: 0.95, Margin: 2}
 		if m.Family != "" {

@@ -68,7 +68,7 @@ func (s standing) judge() (Judgement, error) {
 	for _, w := range s.plan.judged(s.results)[0].Warnings {
 		j.Warnings = append(j.Warnings, filewise.Warning(w))
 	}
-	j.Warnings = append(append(j.Warnings, s.warnings(s.schedule)...), s.noRungWarning(j.Conditions)...)
+	j.Warnings = slices.Concat(j.Warnings, s.warnings(s.schedule), s.noRungWarning(j.Conditions), s.plan.LimitWarnings())
 	return j, nil
 }
 

@@ -31,6 +31,7 @@ type life struct {
 	db       *filewise.Database // of the build
 	ledgers  []filewise.Ledger  // operations committed per phase
 	backups  []filewise.File    // files of the last backup
+	verified bool               // a restore was compared with the database
 
 	begun time.Time // has a monotonic clock, unlike Trial.Started: the wall clock may be set meanwhile
 

@@ -2,8 +2,12 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
 	"time"
 
 	"filewise"
@@ -28,7 +32,7 @@ func (l *life) measuringSteps(i int) []step {
 	var steps []step
 	phase := l.program.Phases[i]
 	if phase.Cache != filewise.CacheAsIs {
-		steps = append(steps, step{filewise.StageSettle, func(ctx context.Context) error { return l.cool(ctx, phase) }})
+		steps = append(steps, step{filewise.StageCool, func(ctx context.Context) error { return l.cool(ctx, phase) }})
 	}
 	steps = append(steps, step{filewise.StageMeasure, func(ctx context.Context) error { return l.named(phase, l.act(ctx, i)) }})
 	if l.drains(phase) {
@@ -47,6 +51,9 @@ func (l *life) named(p filewise.Phase, err error) error {
 
 // cool brings the caches to the state that the phase demands. It returns an error if the server cannot do that.
 func (l *life) cool(ctx context.Context, p filewise.Phase) error {
+	if p.Act == filewise.ActRestore { // what is restored is not in the server's files
+		return l.evictBackups()
+	}
 	if l.db.Cool != nil && l.db.Restart == nil && p.Cache == filewise.CacheBufferCold {
 		return l.db.Cool(ctx)
 	}
@@ -62,6 +69,29 @@ func (l *life) cool(ctx context.Context, p filewise.Phase) error {
 		return l.db.Evict(ctx)
 	}
 	return l.db.Restart(ctx)
+}
+
+// evictBackups drops the pages of the last backup's files from the system's cache.
+func (l *life) evictBackups() error {
+	for _, b := range l.backups {
+		err := filepath.WalkDir(b.Path, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() {
+				return err
+			}
+			if err := filesystem.SyncFile(path); err != nil {
+				return err
+			}
+			f, err := os.Open(path)
+			if err != nil {
+				return err
+			}
+			return errors.Join(filesystem.Evict(f), f.Close())
+		})
+		if err != nil {
+			return fmt.Errorf("emptying the cache of the backup: %w", err)
+		}
+	}
+	return nil
 }
 
 // act runs a phase and measures it.
@@ -169,8 +199,11 @@ func (l *life) check(ctx context.Context, i int) error {
 func (l *life) compare(ctx context.Context, i int) error {
 	switch act := l.program.Phases[i].Act; {
 	case act == filewise.ActRestore:
-		if err := l.db.Backup.Verify(ctx); err != nil {
-			return err
+		if l.turn == nil || !l.verified { // one of an interleaved block's restores
+			if err := l.db.Backup.Verify(ctx); err != nil {
+				return err
+			}
+			l.verified = true
 		}
 		return l.db.Backup.Discard(ctx)
 	case act == filewise.ActBackup && !l.program.Restores():

@@ -62,6 +62,9 @@ type Plan struct {
 	// Preload is the size of the data that a build holds before its first trial, in payload bytes. Loaded builds are reset
 	// for every trial. If 0, each trial has a new build.
 	Preload int64 `json:"preload_bytes,omitempty"`
+	// LeftOut holds why layouts of the scenario are not compared: the engine cannot have them, or the server's cores are
+	// not known.
+	LeftOut []string `json:"left_out,omitempty"`
 	// Ladder lists the permitted changes if pilots find a condition of meaning broken. Nil means none.
 	Ladder *Ladder `json:"ladder,omitempty"`
 	// Rungs lists the designs that the run has abandoned before the plan's own, oldest first.
@@ -287,4 +290,13 @@ func (p Plan) Duration() (least, most time.Duration) {
 		most = pilots + time.Duration(p.MaxBlocks)*block
 	}
 	return least, most
+}
+
+// LimitWarnings names the layouts of the scenario that are not compared.
+func (p Plan) LimitWarnings() (out []filewise.Warning) {
+	for _, why := range p.LeftOut {
+		out = append(out, filewise.Warning{Code: "layout-left-out", Message: "Left out: " + why + ".",
+			Remedy: "Set the numbers by --files."})
+	}
+	return out
 }

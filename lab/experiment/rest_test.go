@@ -125,3 +125,22 @@ func TestDrainsOfOthersAreNotJudged(t *testing.T) {
 		}
 	}
 }
+
+// The start of each turn is judged, so that only a build's youth is discarded: a tenth of what is usually measured.
+func TestWarmUpOfTurnsIsShort(t *testing.T) {
+	for observe, short := range map[string]bool{experiment.ObserveRest: true, "": false} {
+		c := lazy()
+		c.Drain, c.Settling = nil, 400*time.Millisecond
+		w := newInterleaved(t, []int{1, 2}, c)
+		w.plan.Observe, w.plan.MaxBlocks, w.plan.Interleaved, w.plan.Rounds, w.plan.WindowByPilots = observe, 3, true, 0, true
+		trials, _ := w.run(t)
+		j, err := w.plan.Judge(trials)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := max(4*j.Schedule.Turn/10, 100*time.Millisecond) + w.plan.SliceLength
+		if s := j.Schedule; short && s.WarmUp > most || !short && s.WarmUp < 400*time.Millisecond {
+			t.Errorf("observe %q: warm-up %v, turns of %v", observe, s.WarmUp, s.Turn)
+		}
+	}
+}

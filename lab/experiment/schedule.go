@@ -51,10 +51,8 @@ func (h history) schedule() Schedule {
 		return s
 	}
 	if p.WarmUp < 0 && p.Window > 0 {
-		s.WarmUp = max(minWarmUp, time.Duration(warmUpFactor*float64(cut)))
-		if p.SliceLength > 0 { // so that slices begin and end with the window
-			s.WarmUp = (s.WarmUp + p.SliceLength - 1) / p.SliceLength * p.SliceLength
-		}
+		// whole slices, so that they begin and end with the window
+		s.WarmUp = p.whole(max(minWarmUp, time.Duration(warmUpFactor*float64(cut))))
 	}
 	if p.Interleaved {
 		return h.takeTurns(s)

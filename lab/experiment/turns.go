@@ -22,6 +22,10 @@ const (
 	// leadShare divides a turn: 1/leadShare of it runs before, unmeasured. New connections and the state after rest then
 	// do not affect the turn.
 	leadShare = 10
+	// warmUpShare bounds the warm-up of turns that are judged from rest to rest: it takes 1/warmUpShare of usualRounds
+	// turns. The start of a turn recurs in each and is part of what is judged, so that only the youth of a build is left
+	// to discard, and what a pilot shows of both is too much.
+	warmUpShare = 10
 	// aroundShare is the ratio of a turn's length to the time around the turn.
 	aroundShare = 4
 	// correlationShare is the ratio of a turn's length to its slices' autocorrelation time.
@@ -113,7 +117,8 @@ func (c *costs) add(p Plan, t filewise.Trial) {
 			c.stays = max(c.stays, correlationTime(m))
 		}
 	}
-	around := stageTime(t, filewise.StageMeasure) - measured + stageTime(t, filewise.StageWarmUp) + stageTime(t, filewise.StageDrain)
+	around := stageTime(t, filewise.StageMeasure) - measured + stageTime(t, filewise.StageWarmUp) + stageTime(t, filewise.StageDrain) +
+		stageTime(t, filewise.StageCool)
 	c.once += t.Elapsed - measured - around - onceOnly(t)
 	c.around += around / time.Duration(turns)
 	if rested(t) {
@@ -135,6 +140,9 @@ func (h history) takeTurns(s Schedule) Schedule {
 	switch {
 	case p.Window > 0:
 		s.Turn = p.turnOf(c)
+		if p.WarmUp < 0 && p.Observe == ObserveRest && s.OthersWrite == 0 {
+			s.WarmUp = min(s.WarmUp, p.whole(max(minWarmUp, usualRounds*s.Turn/warmUpShare)))
+		}
 		c.measured = s.Turn * time.Duration(c.windows)
 		c.once += s.WarmUp * time.Duration(c.windows)
 		c.around += p.lead(s) * time.Duration(c.windows)
@@ -195,10 +203,15 @@ func (p Plan) turnOf(c costs) time.Duration {
 	if !p.WindowByPilots {
 		return p.Window / max(p.Window/min(t, p.Window), min(2, max(p.Window/MinTurn, 1)))
 	}
-	if p.SliceLength > 0 {
-		t = (t + p.SliceLength - 1) / p.SliceLength * p.SliceLength
+	return p.whole(t)
+}
+
+// whole rounds a duration up to whole slices.
+func (p Plan) whole(d time.Duration) time.Duration {
+	if p.SliceLength <= 0 {
+		return d
 	}
-	return t
+	return (d + p.SliceLength - 1) / p.SliceLength * p.SliceLength
 }
 
 // roundsOf returns the number of turns that fixed work is divided into. In each turn every connection has something to

@@ -35,6 +35,11 @@ func NewBackup(p Params, seed uint64) (filewise.Workload, error) {
 	if err := enoughRows(p.Rows); err != nil {
 		return nil, err
 	}
+	if p.Cache != "" { // in plans of earlier versions
+		if err := checkCache(p.Cache); err != nil {
+			return nil, err
+		}
+	}
 	if p.ConcurrentLoad < 0 || p.ConcurrentLoad > MaxConnections {
 		return nil, filewise.Errorf(filewise.CodeUsage, within("--concurrent-load", p.ConcurrentLoad, MaxConnections),
 			"--concurrent-load %d is not between 1 and %d connections", p.ConcurrentLoad, MaxConnections)
@@ -54,14 +59,18 @@ type backupParams struct{ Rows int64 }
 // Program describes the workload to an engine. One operation is one backup or one restore of the whole database.
 func (w *backup) Program() filewise.Program {
 	bytes := w.params.Rows * fragTables * fragRowBytes
+	cache := filewise.CacheAsIs
+	if w.params.Cache != CacheWarm {
+		cache = filewise.Cache(w.params.Cache)
+	}
 	p := filewise.Program{
 		Workload: w.name, SQLOf: "scan", ReadOnly: true,
 		Params: backupParams{w.params.Rows}, Tables: w.tables(),
 		Phases: []filewise.Phase{
 			{Family: w.family, Unit: w.family + "s", Act: filewise.ActBackup, Logical: w.family == FamilyDump, Args: noArgs{},
-				Connections: 1, CommitEvery: 1, Ops: 1, OpBytes: bytes},
+				Connections: 1, CommitEvery: 1, Ops: 1, OpBytes: bytes, Cache: cache},
 			{Family: FamilyRestore, Unit: "restores", Act: filewise.ActRestore, Args: noArgs{}, Connections: 1, CommitEvery: 1, Ops: 1,
-				OpBytes: bytes},
+				OpBytes: bytes, Cache: cache},
 		},
 	}
 	if w.params.ConcurrentLoad > 0 {

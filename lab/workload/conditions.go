@@ -1,6 +1,10 @@
 package workload
 
-import "filewise"
+import (
+	"slices"
+
+	"filewise"
+)
 
 // meaning lists the conditions that a run of each scenario must meet to be about files. Headroom is needed by all
 // scenarios and not listed.
@@ -30,4 +34,10 @@ func LeastOf(unit string) (seconds float64) {
 		return 0.02
 	}
 	return 0
+}
+
+// Lengthens reports whether an operation of a family takes longer with more data. A query that finds its rows by an
+// index does not.
+func Lengthens(family string) bool {
+	return !slices.ContainsFunc(indexed, func(k int) bool { return queryFamily(k) == family })
 }

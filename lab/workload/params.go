@@ -21,7 +21,7 @@ type Params struct {
 	Mode         string `json:"mode,omitempty"`          // dml: ModeSingle, ModeConcurrent or ModeBoth
 	Connect      string `json:"connect,omitempty"`       // dml: ConnectPooled or ConnectPerStatement
 	Index        string `json:"index,omitempty"`         // dml: IndexNone or IndexKey
-	Cache        string `json:"cache,omitempty"`         // scan: CacheWarm, or a filewise.Cache
+	Cache        string `json:"cache,omitempty"`         // scan, backup, dump: CacheWarm, or a filewise.Cache
 	Data         string `json:"data,omitempty"`          // scan: DataOrdered or DataGrown
 	IndexedFirst bool   `json:"indexed_first,omitempty"` // scan: indexes exist before the tables are loaded
 	// Batch is for scan: how often warm queries that use an index run, per run of the others. 0 means equally often.

@@ -21,13 +21,14 @@ const (
 // executed often to be measured.
 var indexed = []int{1, 2, 3, 6, 9, 10, 11}
 
-// NewScan returns the workload of scenario scan: the article's queries on four tables. Each query is a family. The
+// NewScan returns the workload of scenario scan: the article's queries on four tables. Each query is a family, executed
+// by all connections at once, each on tables of its own as far as there are any. The
 // sections of an engine's scan.sql are tables, indexes, check, and statement-query-1 … statement-query-11.
 func NewScan(p Params, seed uint64) (filewise.Workload, error) {
 	if err := enoughRows(p.Rows); err != nil {
 		return nil, err
 	}
-	if err := oneOf("--cache", p.Cache, CacheWarm, string(filewise.CacheBufferCold), string(filewise.CacheStorageCold)); err != nil {
+	if err := checkCache(p.Cache); err != nil {
 		return nil, err
 	}
 	if err := oneOf("--data", p.Data, DataOrdered, DataGrown); err != nil {
@@ -44,6 +45,11 @@ func NewScan(p Params, seed uint64) (filewise.Workload, error) {
 			"--rate %v and --cache %s: a cold query is executed once in a trial, and nothing arrives at a rate", p.Rate, p.Cache)
 	}
 	return &scan{params: p, fragments: newFragments(p, seed)}, p.validateRate()
+}
+
+// checkCache refuses states that caches cannot be brought to.
+func checkCache(cache string) error {
+	return oneOf("--cache", cache, CacheWarm, string(filewise.CacheBufferCold), string(filewise.CacheStorageCold))
 }
 
 type scan struct {
@@ -66,20 +72,23 @@ func (w *scan) Program() filewise.Program {
 		}
 	}
 	for k := 1; k <= queries; k++ {
-		ops := int64(1) // a second execution would not be cold
+		ops := int64(w.readers()) // a reader's second execution would not be cold
 		if w.params.Cache == CacheWarm {
-			ops = int64(w.params.Repeat)
+			ops *= int64(w.params.Repeat)
 		}
 		if w.params.Rate == 0 && w.params.Cache == CacheWarm && slices.Contains(indexed, k) {
 			ops *= int64(max(w.params.Batch, 1))
 		}
 		p.Phases = append(p.Phases, w.params.paced(filewise.Phase{
 			Family: queryFamily(k), Unit: "queries", Section: fmt.Sprintf("query-%d", k),
-			Cache: cache, Connections: 1, CommitEvery: 1, Ops: ops, Discard: discard, Client: true, Args: noArgs{},
+			Cache: cache, Connections: w.readers(), CommitEvery: 1, Ops: ops, Discard: discard, Client: true, Args: noArgs{},
 		}, filewise.MeanLatency)) // few executions give no p99
 	}
 	return p
 }
+
+// readers returns the number of connections that execute a query at once.
+func (w *scan) readers() int { return max(w.params.Connections, 1) }
 
 // queryFamily returns the family of query k.
 func queryFamily(k int) string { return fmt.Sprintf("query %d", k) }

@@ -20,6 +20,7 @@ func backupScenario() Scenario {
 		Bytes: 96 << 20,
 		Params: Params{
 			Connections: 1, CommitEvery: 1, Table: TableShared, Key: KeySequential, RowBytes: fragRowBytes, Rows: 40_000,
+			Cache: string(filewise.CacheStorageCold),
 		},
 		Best:      4,
 		Published: backupFigures(),
@@ -30,9 +31,11 @@ func backupScenario() Scenario {
 			"--discard is that condition, as a run of its own: what is thrown away cannot be restored, nor recommended. Reports of runs that keep " +
 				"the same backups draw it as their limit. --data-files and --backup-option vary the data files and the engine's own parameters " +
 				"beside the backup files.",
+			"Data are read from storage, and so are backups that are restored: caches are emptied before each (--cache warm: they are not; a server " +
+				"by URL keeps them).",
 			"A striped backup is worthless if one stripe is lost: test the restore, and keep its script.",
 		},
-		Flags:  []string{"rows", "builds", "discard", "concurrent-load", "backup-option", "data-files", "database", "as-published", "scale"},
+		Flags:  []string{"rows", "cache", "builds", "discard", "concurrent-load", "backup-option", "data-files", "database", "as-published", "scale"},
 		Budget: phasedBudget, Stripes: true, Filling: 0.6,
 		New: NewBackup, Design: backupDesign(),
 	}

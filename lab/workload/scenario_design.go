@@ -195,7 +195,7 @@ func dmlOnSQLServer(d *Design) {
 func scanDesign() *Design {
 	return &Design{
 		// This many rows are twelve times InnoDB's smallest buffer pool, as published.
-		Files: []int{1, 40}, Rows: publishedRows, LeastRows: 53_000, IndexedFirst: true,
+		Files: []int{1, 40}, Connections: 1, Rows: publishedRows, LeastRows: 53_000, IndexedFirst: true,
 		Runs: Runs{Repeats: 55, Drop: 4}, Cold: Runs{Repeats: 20}, Scale: 0.051,
 		Words: "1 and 40 files; warm, every query 55 times without a restart, the 4 fastest and the 4 slowest left out of the average; " +
 			"cold (--cache buffer-cold), 20 times with a restart before each.",

@@ -47,6 +47,7 @@ func dumpScenario() Scenario {
 		Bytes: 96 << 20,
 		Params: Params{
 			Connections: 1, CommitEvery: 1, Table: TableShared, Key: KeySequential, RowBytes: fragRowBytes, Rows: 40_000,
+			Cache: string(filewise.CacheStorageCold),
 		},
 		Notes: []string{
 			"No article measured this. A dump is no striped backup: each table, or partition, or piece of a table is one file, " +
@@ -57,7 +58,7 @@ func dumpScenario() Scenario {
 				"one stream. A job takes one of the four tables, whatever its partitions, or with --backup-option rows=10000 a piece of 10,000 rows.",
 			"SQLite has none: .dump writes one stream whatever the number of jobs.",
 		},
-		Flags:  []string{"rows", "builds", "discard", "concurrent-load", "backup-option", "data-files", "database"},
+		Flags:  []string{"rows", "cache", "builds", "discard", "concurrent-load", "backup-option", "data-files", "database"},
 		Budget: dumpBudget, Stripes: true, Jobs: true, Filling: 0.6,
 		New: NewDump,
 	}

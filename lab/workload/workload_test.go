@@ -216,3 +216,26 @@ func BenchmarkSum(b *testing.B) {
 		}
 	}
 }
+
+// Several readers execute a query at once, once each if it is to be cold; backups and restores are as cold as is asked.
+func TestReadersAndCaches(t *testing.T) {
+	for cache, ops := range map[string]int64{CacheWarm: 4 * 3, string(filewise.CacheStorageCold): 4} {
+		p := Params{Connections: 4, Rows: 1000, Cache: cache, Data: DataOrdered, Repeat: 3}
+		scan, err := NewScan(p, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x := scan.Program().Phases[3]; x.Connections != 4 || x.Ops != ops {
+			t.Errorf("scan, %s: %d connections, %d operations", cache, x.Connections, x.Ops)
+		}
+		backup, err := NewBackup(p, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range backup.Program().Phases {
+			if (x.Cache == filewise.CacheStorageCold) != (cache != CacheWarm) {
+				t.Errorf("%s, %s: cache %q", x.Family, cache, x.Cache)
+			}
+		}
+	}
+}

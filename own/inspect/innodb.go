@@ -34,6 +34,13 @@ func lookInnoDB(ctx context.Context, all *asker) {
 		}
 		return err
 	})
+	if i.engine == "mariadb" {
+		i.ask(ctx, "cores", func(ctx context.Context) error {
+			rows, err := i.rows(ctx, "cores")
+			i.Cores = int(only(rows).Int(0))
+			return err
+		})
+	}
 	i.settings()
 	i.figures()
 	i.ofPerformanceSchema(ctx)

@@ -3,6 +3,10 @@
 -- name: status
 SHOW GLOBAL STATUS;
 
+-- The number of processors, from which MariaDB computes this default. MySQL has no such table.
+-- name: cores
+SELECT GLOBAL_VALUE FROM information_schema.SYSTEM_VARIABLES WHERE VARIABLE_NAME = 'THREAD_POOL_SIZE' AND GLOBAL_VALUE_ORIGIN = 'AUTO';
+
 -- name: files
 {{files}} WHERE t.NAME LIKE '%/%' ORDER BY t.FILE_SIZE DESC LIMIT 2000;
 

@@ -164,7 +164,7 @@ var stageWords = map[string]string{
 	"measure":            "measuring",
 	filewise.StageCreate: "making first builds", filewise.StageBuild: "building layouts", filewise.StageObserve: "observing the files",
 	filewise.StageLoad: "loading data", filewise.StageExtend: "adding files to loaded databases",
-	filewise.StageSettle: "settling", filewise.StageWarmUp: "warming up",
+	filewise.StageSettle: "settling", filewise.StageCool: "emptying caches", filewise.StageWarmUp: "warming up",
 	filewise.StageDrain: "draining until durable", filewise.StageCheck: "checking the data",
 	filewise.StageDrop: "dropping layouts", "pilot": "pilots",
 }

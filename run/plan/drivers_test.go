@@ -29,7 +29,7 @@ func TestDrivers(t *testing.T) {
 		{"inserts", server, "", "a,A", 0, 4, "name of each host once"},
 		{"inserts", server, "", "a,", 0, 4, "name of each host once"},
 		{"orders", server, "", "a,b", 50, 4, "leave --rate or --drivers out"},
-		{"scan", server, "", "a,b", 0, 0, "give more --connections"},
+		{"scan", server, "", "a,b", 0, 1, "give more --connections"},
 	} {
 		o := engines.New()
 		o.Scenario = c.scenario

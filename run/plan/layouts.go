@@ -186,7 +186,15 @@ func byNumber(base filewise.Layout, files []int) []filewise.Layout {
 // number of cores is one of them, if it is known.
 func (m *maker) usualFiles() []int {
 	files := m.sc.Files
-	if n := cores(m.plan.Target); m.sc.PerCore && !m.o.AsPublished.Value && n > 0 && !slices.Contains(files, n) {
+	if !m.sc.PerCore || m.o.AsPublished.Value || m.o.Files.Given() || len(m.o.Layouts.Value) > 0 {
+		return files
+	}
+	n, err := m.countCores()
+	if err != nil {
+		m.plan.LeftOut = []string{"one file per core: " + strings.TrimPrefix(err.Error(), "--files cores: ")}
+		return files
+	}
+	if !slices.Contains(files, n) {
 		files = append(slices.Clone(files), n)
 		slices.Sort(files)
 	}
@@ -194,7 +202,16 @@ func (m *maker) usualFiles() []int {
 }
 
 // countCores returns the number of cores of the server: this machine's, or the number that a server elsewhere reports.
+// It asks once.
 func (m *maker) countCores() (int, error) {
+	if m.cores == nil {
+		n, err := m.askCores()
+		m.cores = func() (int, error) { return n, err }
+	}
+	return m.cores()
+}
+
+func (m *maker) askCores() (int, error) {
 	if n := cores(m.plan.Target); n > 0 {
 		return n, nil
 	}

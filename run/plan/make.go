@@ -46,6 +46,9 @@ type maker struct {
 	told Told
 	plan experiment.Plan
 	work filewise.Program // set by setParams
+	// cores returns the number of cores of the server, or why it is not known. Nil means not asked yet.
+	cores func() (int, error)
+	sized bool // --size is the engine's usual one for the scenario
 }
 
 // fixed reports whether the amount of work is fixed, so that no window limits it.

@@ -77,10 +77,10 @@ func TestLadderLeavesWhatIsGiven(t *testing.T) {
 	}{
 		{"inserts", func(*plan.Options) {}, &experiment.Ladder{CommitEvery: 100, Connections: true}},
 		{"inserts", func(o *plan.Options) { o.CommitEvery, o.Connections = plan.Of(1), plan.Of(3) }, &experiment.Ladder{}},
-		{"orders", func(*plan.Options) {}, &experiment.Ladder{Connections: true, Data: "warehouses", Size: true}},
-		{"orders", func(o *plan.Options) { o.Warehouses = plan.Of(4) }, &experiment.Ladder{Connections: true}},
-		{"scan", func(*plan.Options) {}, &experiment.Ladder{Connections: true, Data: "rows", Size: true}},
-		{"scan", func(o *plan.Options) { o.Size = plan.Of("64MiB") }, &experiment.Ladder{Connections: true}},
+		{"orders", func(*plan.Options) {}, &experiment.Ladder{Data: "warehouses", Size: true}},
+		{"orders", func(o *plan.Options) { o.Warehouses = plan.Of(4) }, &experiment.Ladder{}},
+		{"scan", func(*plan.Options) {}, &experiment.Ladder{Data: "rows", Size: true}},
+		{"scan", func(o *plan.Options) { o.Size = plan.Of("64MiB") }, &experiment.Ladder{}},
 		{"inserts", func(o *plan.Options) { o.AsPublished = plan.Of(true) }, nil},
 	} {
 		o := engines.New()

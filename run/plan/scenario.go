@@ -60,8 +60,8 @@ func (o *ScenarioOptions) rowTable() []Option {
 			oneOf(workload.ConnectPooled, workload.ConnectPerStatement),
 		Row(&o.Index, "index", "", "dml: `index`: none, as published, or key, the default if layouts divide rows by it").
 			oneOf(workload.IndexNone, workload.IndexKey),
-		Row(&o.Cache, "cache", "", "scan: `state` of caches: warm, buffer-cold (server restarted), or storage-cold (evicted from the "+
-			"system's cache too)").
+		Row(&o.Cache, "cache", "", "scan, backup, dump: `state` of caches: warm, buffer-cold (server restarted), or storage-cold (evicted "+
+			"from the system's cache too)").
 			oneOf(workload.CacheWarm, string(filewise.CacheBufferCold), string(filewise.CacheStorageCold)),
 		Row(&o.Data, "data", "", "scan: `order` of rows: by key (ordered) or as grown over time (grown)").
 			oneOf(workload.DataOrdered, workload.DataGrown),
@@ -156,6 +156,19 @@ func (o *ScenarioOptions) apply(p *workload.Params) error {
 	return nil
 }
 
+// setCache keeps caches warm, unless --cache is given, in designs that need it: queries that are repeated or arrive at a
+// rate, articles, and servers by URL, whose caches serve others or take a further right to empty.
+func (m *maker) setCache() {
+	o := m.o
+	if !slices.Contains(m.sc.Flags, "cache") || o.Cache.Given() {
+		return
+	}
+	if o.AsPublished.Value || o.Repeat.Given() || o.Batch.Given() || o.Rate.Given() || o.Measure.Value == experiment.MeasureLifecycle ||
+		m.Target.Mode == filewise.External || m.plan.Params.Own {
+		m.plan.Params.Cache = workload.CacheWarm
+	}
+}
+
 // put sets a parameter if the option is given.
 func put[T any](to *T, o *Opt[T]) {
 	if o.Given() {
@@ -215,8 +228,8 @@ func temps(base filewise.Layout, files []int, sc workload.Scenario) []filewise.L
 	return out
 }
 
-// possible drops the scenario's own layouts that the engine cannot do. A layout that the user has chosen is refused
-// instead.
+// possible drops the scenario's own layouts that the engine cannot do, and keeps the reason. A layout that the user has
+// chosen is refused instead.
 func (m *maker) possible(arms []arm) ([]arm, error) {
 	program, err := m.program()
 	if err != nil {
@@ -227,6 +240,10 @@ func (m *maker) possible(arms []arm) ([]arm, error) {
 	for _, a := range arms {
 		if _, err := m.Engine.Statements(InScratch(m.plan.Target), a.Layout, program); err != nil {
 			why = Refused(m.Engine, a.Layout, err)
+			if m.o.AsPublished.Value { // the plan lists what it does not repeat
+				continue
+			}
+			m.plan.LeftOut = append(m.plan.LeftOut, strings.TrimSuffix(err.Error(), ": "+filewise.ErrUnsupported.Error()))
 			continue
 		}
 		can = append(can, a)

@@ -43,6 +43,7 @@ func (m *maker) setParams() error {
 	if err := m.o.ScenarioOptions.apply(&m.plan.Params); err != nil {
 		return err
 	}
+	m.setCache()
 	if err := m.checkHere(); err != nil {
 		return err
 	}

@@ -22,6 +22,9 @@ func (m *maker) setUsual() error {
 		designs = m.About.UsualThere
 	}
 	u, ok := designs[m.sc.Name]
+	if u.RowsGrown > 0 && !m.o.AsPublished.Value && m.o.Allocation.Value == string(filewise.Growing) {
+		m.setGrowing(u)
+	}
 	if n := u.RowsAFile * int64(m.mostFiles()); n > 0 && !m.o.AsPublished.Value {
 		usual(&m.o.Rows, n)
 	}
@@ -50,6 +53,7 @@ func (m *maker) setUsual() error {
 	for to, bytes := range map[*Opt[string]]int64{&o.Size: u.Bytes, &o.Preload: u.Preload, &o.Work: u.Work} {
 		if bytes > 0 {
 			*to = Of(mebibytes(bytes))
+			m.sized = m.sized || to == &o.Size
 		}
 	}
 	if u.CommitEvery > 0 {
@@ -61,6 +65,32 @@ func (m *maker) setUsual() error {
 	return nil
 }
 
+// Limits of dml if growing files take many rows. They are the article's.
+const (
+	manyRows       = 10_000
+	selectsOfMany  = 10_000
+	concurrentMany = 2_000
+)
+
+// setGrowing sets as many rows, and as small a step, as it takes for growing files to grow ten times. Many rows are found
+// by an index, and only one process works on all of them.
+func (m *maker) setGrowing(u filewise.Usual) {
+	o := m.o
+	if !o.layoutsSay("growth") {
+		usual(&o.Growth, kibibytes(u.Step))
+	}
+	if o.Rows.Given() || o.Size.Given() {
+		return
+	}
+	if o.Rows = Of(u.RowsGrown); u.BytesGrown > 0 {
+		o.Size = Of(kibibytes(u.BytesGrown))
+	}
+	if u.RowsGrown > manyRows {
+		usual(&o.Index, workload.IndexKey)
+		m.sc.Params.Selects, m.sc.Params.Concurrent = selectsOfMany, concurrentMany
+	}
+}
+
 // mostFiles returns the largest number of data files that is compared.
 func (m *maker) mostFiles() int {
 	files := slices.Clone(m.usualFiles())
@@ -68,7 +98,9 @@ func (m *maker) mostFiles() int {
 		files = slices.Clone(m.o.Files.Value)
 	}
 	if slices.Contains(files, PerCore) {
-		files = append(files, cores(m.plan.Target))
+		if n, err := m.countCores(); err == nil {
+			files = append(files, n)
+		}
 	}
 	for _, l := range m.o.Layouts.Value {
 		for _, p := range l {
@@ -92,6 +124,9 @@ const perCore = 2
 
 // cores returns the number of cores of a target's machine. 0 means the target is not on this machine.
 func cores(t filewise.Target) int {
+	if t.Cores > 0 { // --cores of a managed server
+		return t.Cores
+	}
 	if t.Mode == filewise.External && (t.Address == nil || !t.Address.Here()) {
 		return 0
 	}
@@ -153,6 +188,8 @@ var memoryCanBeLimited = sync.OnceValue(func() bool {
 	return err == nil && limits.Close() == nil
 })
 
+func kibibytes(n int64) string { return fmt.Sprintf("%dKiB", n>>10) }
+
 func mebibytes(n int64) string { return fmt.Sprintf("%dMiB", n>>20) }
 
 // Limits of what pilots may change in a run.
@@ -169,7 +206,8 @@ func (m *maker) setLadder() error {
 		len(p.Drivers) > 0 || o.AddedLater.Given() || m.About.TempAsIs && m.sc.Temp {
 		return nil
 	}
-	l := experiment.Ladder{MostBytes: mostWritten, Connections: !o.Connections.Given() && !o.Users.Given()}
+	l := experiment.Ladder{MostBytes: mostWritten, Connections: !o.Connections.Given() && !o.Users.Given() &&
+		slices.Contains(m.sc.Conditions(), filewise.CondContention)}
 	takes := func(flag string) bool { return slices.Contains(m.sc.Flags, flag) }
 	if takes("commit-every") && !o.CommitEvery.Given() {
 		l.CommitEvery = batchedOnLog
@@ -177,7 +215,7 @@ func (m *maker) setLadder() error {
 	if p.Target.Mode == filewise.Managed && !o.Memory.Given() && m.About.FileCache && memoryCanBeLimited() {
 		l.Memory, l.PerConnection = ladderMemory*m.About.LeastMemory, m.About.ConnectionMemory
 	}
-	sized := o.Size.Given() || o.layoutsSay("size")
+	sized := o.Size.Given() && !m.sized || o.layoutsSay("size")
 	switch {
 	case takes("warehouses") && !o.Warehouses.Given() && !sized:
 		l.Data, l.Size = "warehouses", true

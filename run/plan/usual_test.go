@@ -62,3 +62,68 @@ func TestUsualThere(t *testing.T) {
 		}
 	}
 }
+
+// By default scan and backup read from storage where caches are Filewise's own, and an engine's limit is named.
+func TestColdByDefault(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	for name, x := range map[string]struct {
+		scenario, engine, target string
+		change                   func(*plan.Options)
+		cache                    string
+		files                    int // of the last layout
+		leftOut                  string
+	}{
+		"scan":                {"scan", "sqlite", "", nil, "storage-cold", 4, "40 files for the 4 tables"},
+		"scan on PostgreSQL":  {"scan", "postgres", "", nil, "storage-cold", 40, ""},
+		"scan on InnoDB":      {"scan", "mariadb", "", nil, "storage-cold", 40, ""},
+		"scan by URL":         {"scan", "", "sqlserver://sa@db.example/", nil, "warm", 40, ""},
+		"scan on Oracle":      {"scan", "", "oracle://ada@db.example/FREE", nil, "warm", 40, ""},
+		"repeated":            {"scan", "sqlite", "", func(o *plan.Options) { o.Repeat = plan.Of(3) }, "warm", 4, "40 files"},
+		"cores are not known": {"dml", "", "mysql://ada@db.example/", nil, "", 8, "one file per core: "},
+	} {
+		o := engines.New()
+		o.Scenario = x.scenario
+		if x.engine != "" {
+			o.Engine = plan.Of(x.engine)
+		} else {
+			o.Target = plan.Of(x.target)
+		}
+		if x.change != nil {
+			x.change(o)
+		}
+		made, err := engines.Make(o)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		last := made.Layouts[len(made.Layouts)-1]
+		said := strings.Join(made.LeftOut, "; ")
+		if made.Params.Cache != x.cache || last.Data.Files != x.files || !strings.HasPrefix(said, x.leftOut) || (said == "") != (x.leftOut == "") {
+			t.Errorf("%s: cache %q, %d files, left out %q", name, made.Params.Cache, last.Data.Files, said)
+		}
+	}
+}
+
+// Rows and steps of growing files are those with which they grow ten times; what is given stays.
+func TestGrowingRows(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	for target, want := range map[string][2]int64{
+		"": {4000, 4 << 10}, "sqlserver://sa@db.example/": {430_000, 64 << 10}, "oracle://ada@db.example/FREE": {4000, 64 << 10},
+	} {
+		for _, given := range []bool{false, true} {
+			o := engines.New()
+			o.Scenario, o.Allocation = "dml", plan.Of(string(filewise.Growing))
+			if target != "" {
+				o.Target = plan.Of(target)
+			}
+			if given {
+				o.Rows, o.Growth = plan.Of[int64](30_000), plan.Of("2MiB")
+				want = [2]int64{30_000, 2 << 20}
+			}
+			made, err := engines.Make(o)
+			if err != nil || made.Params.Rows != want[0] || made.Layouts[0].Data.Growth != want[1] {
+				t.Errorf("%q, given %v: %v, %d rows in steps of %d", target, given, err, made.Params.Rows, made.Layouts[0].Data.Growth)
+			}
+		}
+	}
+}

@@ -101,6 +101,7 @@ func (s Schema) Statements(section string, t Table) ([]string, error) {
 	vars := map[string]any{
 		"Database": s.Database, "Db": Ident(s.Database) + ".", "Tables": s.Tables, "TableName": t.Name, "Procedure": t.Procedure, "Cut": s.Cut,
 		"PayloadType": payloadType(s.Program.First().OpBytes), "Pool": "", "Number": t.Number, "Connections": s.Program.Connections(),
+		"Reader": max(t.Number-1, 0),
 	}
 	if bytes := s.Program.Table().RowBytes; s.Program.Table().Temporary {
 		rows := s.Program.Table().Rows

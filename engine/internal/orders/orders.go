@@ -5,6 +5,7 @@ package orders
 import (
 	"cmp"
 	_ "embed"
+	"fmt"
 	"io/fs"
 	"maps"
 	"strconv"
@@ -75,11 +76,15 @@ func (w Words) lengths(texts []string) string {
 
 func of(format, x string) string { return strings.ReplaceAll(format, "%", x) }
 
+// frag returns the name of table k of workload scan for a reader, from 0. Readers of the same query read different
+// tables at the same time, as far as there are tables.
+func frag(reader, k int) string { return fmt.Sprintf("frag%d", (reader+k-1)%4+1) }
+
 // Folder reads an engine's SQL files, and adds the sections that all engines share. The engine's orders.sql lists the
 // tables with {{range orders}}.
 func (w Words) Folder(files fs.FS, edit func(text string) string, funcs template.FuncMap) sqlfile.Files {
 	words := template.FuncMap{
-		"orders": w.tables, "at": w.At,
+		"orders": w.tables, "at": w.At, "frag": frag,
 		"count": func() string { return cmp.Or(w.Count, "COUNT") },
 		"big":   func(x string) string { return of(cmp.Or(w.Big, "%"), x) },
 		"sum":   func(x string) string { return of(cmp.Or(w.Sum, "SUM(%)"), x) },

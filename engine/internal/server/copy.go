@@ -36,7 +36,7 @@ func copyTo(ctx context.Context, in *os.File, dir, to string) error {
 		if err := out.Sync(); err != nil {
 			return fmt.Errorf("syncing %s: %w", to, err)
 		}
-		return evict(out)
+		return filesystem.Evict(out)
 	})
 }
 

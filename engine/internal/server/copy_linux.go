@@ -49,11 +49,3 @@ func clearRange(f *os.File, from, to int64) error {
 	}
 	return nil
 }
-
-// evict asks the kernel to drop every page of the file from its cache (posix_fadvise(2)).
-func evict(f *os.File) error {
-	if err := unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
-		return fmt.Errorf("dropping %s from the cache: %w", f.Name(), err)
-	}
-	return nil
-}

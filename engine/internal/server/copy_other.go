@@ -8,6 +8,3 @@ import "os"
 func nextData(_ *os.File, at, size int64) (int64, int64, error) { return at, size, nil }
 
 func clearRange(f *os.File, from, to int64) error { return writeZeros(f, from, to) }
-
-// evict does nothing: there is no such call here. A trial after a reset can find pages cached.
-func evict(*os.File) error { return nil }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"filewise/internal/filesystem"
 )
 
 // Snapshot is a copy of the directories of a stopped server.
@@ -49,7 +51,7 @@ func Take(ctx context.Context, roots []string, copyOf func(root string) string) 
 			if err := copyTo(ctx, in, copyOf(root), to); err != nil {
 				return err
 			}
-			if err := evict(in); err != nil {
+			if err := filesystem.Evict(in); err != nil {
 				return err
 			}
 			st, err := stampOf(from)
@@ -158,5 +160,5 @@ func Evict(root, path string) error {
 		return err
 	}
 	defer f.Close()
-	return evict(f)
+	return filesystem.Evict(f)
 }

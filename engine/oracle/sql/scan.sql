@@ -30,36 +30,36 @@ SELECT {{$number}} + 1, COUNT(*), TO_CHAR(SUM(id)), TO_CHAR(SUM(val1)) FROM {{id
 
 -- name: statement-query-1
 -- The key as a text, as published: the server makes it a number.
-SELECT * FROM {{ident .T.frag1}} WHERE id = '{{.Key1}}';
+SELECT * FROM {{ident (index .T (frag .Reader 1))}} WHERE id = '{{.Key1}}';
 
 -- name: statement-query-2
-SELECT * FROM {{ident .T.frag1}} WHERE val1 < 1000 OFFSET 1 ROWS FETCH NEXT 1 ROWS ONLY;
+SELECT * FROM {{ident (index .T (frag .Reader 1))}} WHERE val1 < 1000 OFFSET 1 ROWS FETCH NEXT 1 ROWS ONLY;
 
 -- name: statement-query-3
-SELECT * FROM {{ident .T.frag1}} WHERE id = {{.Key3}};
+SELECT * FROM {{ident (index .T (frag .Reader 1))}} WHERE id = {{.Key3}};
 
 -- name: statement-query-4
-SELECT COUNT(*), SUM(val1), SUM(val2), AVG(val3) FROM {{ident .T.frag1}} WHERE val4 < 10000;
+SELECT COUNT(*), SUM(val1), SUM(val2), AVG(val3) FROM {{ident (index .T (frag .Reader 1))}} WHERE val4 < 10000;
 
 -- name: statement-query-5
-SELECT SUM(val4 + val5) FROM {{ident .T.frag2}};
+SELECT SUM(val4 + val5) FROM {{ident (index .T (frag .Reader 2))}};
 
 -- name: statement-query-6
-SELECT * FROM {{ident .T.frag3}} WHERE val1 = 5718;
+SELECT * FROM {{ident (index .T (frag .Reader 3))}} WHERE val1 = 5718;
 
 -- name: statement-query-7
-SELECT * FROM {{ident .T.frag4}} WHERE val1 > 5700 AND val2 < 10000 AND val3 = 14242;
+SELECT * FROM {{ident (index .T (frag .Reader 4))}} WHERE val1 > 5700 AND val2 < 10000 AND val3 = 14242;
 
 -- name: statement-query-8
 -- Numbers against a text, as published: the server makes the text a number.
-SELECT COUNT(*), SUM(val1), SUM(val2), AVG(val3) FROM {{ident .T.frag1}}
+SELECT COUNT(*), SUM(val1), SUM(val2), AVG(val3) FROM {{ident (index .T (frag .Reader 1))}}
 WHERE state IN (94, 84, 35, 36, 11, 12, 99, 50) GROUP BY state;
 
 -- name: statement-query-9
-SELECT * FROM {{ident .T.frag1}} a JOIN {{ident .T.frag3}} b ON b.val1 = a.id WHERE b.id = {{.Key9}};
+SELECT * FROM {{ident (index .T (frag .Reader 1))}} a JOIN {{ident (index .T (frag .Reader 3))}} b ON b.val1 = a.id WHERE b.id = {{.Key9}};
 
 -- name: statement-query-10
-SELECT * FROM {{ident .T.frag2}} a JOIN {{ident .T.frag4}} b ON a.val1 = b.id WHERE b.id = {{.Key10}};
+SELECT * FROM {{ident (index .T (frag .Reader 2))}} a JOIN {{ident (index .T (frag .Reader 4))}} b ON a.val1 = b.id WHERE b.id = {{.Key10}};
 
 -- name: statement-query-11
-SELECT SUM(a.val2) FROM {{ident .T.frag2}} a JOIN {{ident .T.frag4}} b ON a.val1 = b.id WHERE b.id = {{.Key11}};
+SELECT SUM(a.val2) FROM {{ident (index .T (frag .Reader 2))}} a JOIN {{ident (index .T (frag .Reader 4))}} b ON a.val1 = b.id WHERE b.id = {{.Key11}};

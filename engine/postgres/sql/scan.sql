@@ -46,39 +46,39 @@ SELECT {{.Number}}::bigint, count(*), sum(id)::bigint, sum(val1)::bigint FROM {{
 
 -- The key as a text without a type, as published.
 -- name: statement-query-1
-SELECT * FROM frag1 WHERE id = '{{.Key1}}';
+SELECT * FROM {{frag .Reader 1}} WHERE id = '{{.Key1}}';
 
 -- name: statement-query-2
-SELECT * FROM frag1 WHERE val1 < 1000 LIMIT 1 OFFSET 1;
+SELECT * FROM {{frag .Reader 1}} WHERE val1 < 1000 LIMIT 1 OFFSET 1;
 
 -- name: statement-query-3
-SELECT * FROM frag1 WHERE id = {{.Key3}};
+SELECT * FROM {{frag .Reader 1}} WHERE id = {{.Key3}};
 
 -- name: statement-query-4
-SELECT count(*), sum(val1), sum(val2), avg(val3) FROM frag1 WHERE val4 < 10000;
+SELECT count(*), sum(val1), sum(val2), avg(val3) FROM {{frag .Reader 1}} WHERE val4 < 10000;
 
 -- name: statement-query-5
-SELECT sum(val4 + val5) FROM frag2;
+SELECT sum(val4 + val5) FROM {{frag .Reader 2}};
 
 -- name: statement-query-6
-SELECT * FROM frag3 WHERE val1 = 5718;
+SELECT * FROM {{frag .Reader 3}} WHERE val1 = 5718;
 
 -- name: statement-query-7
-SELECT * FROM frag4 WHERE val1 > 5700 AND val2 < 10000 AND val3 = 14242;
+SELECT * FROM {{frag .Reader 4}} WHERE val1 > 5700 AND val2 < 10000 AND val3 = 14242;
 
 -- PostgreSQL compares no text with numbers: the text is made one.
 -- name: statement-query-8
-SELECT count(*), sum(val1), sum(val2), avg(val3) FROM frag1
+SELECT count(*), sum(val1), sum(val2), avg(val3) FROM {{frag .Reader 1}}
 WHERE state::integer IN (94, 84, 35, 36, 11, 12, 99, 50) GROUP BY state;
 
 -- name: statement-query-9
-SELECT * FROM frag1, frag3 WHERE frag3.val1 = frag1.id AND frag3.id = {{.Key9}};
+SELECT * FROM {{frag .Reader 1}}, {{frag .Reader 3}} WHERE {{frag .Reader 3}}.val1 = {{frag .Reader 1}}.id AND {{frag .Reader 3}}.id = {{.Key9}};
 
 -- name: statement-query-10
-SELECT * FROM frag2, frag4 WHERE frag2.val1 = frag4.id AND frag4.id = {{.Key10}};
+SELECT * FROM {{frag .Reader 2}}, {{frag .Reader 4}} WHERE {{frag .Reader 2}}.val1 = {{frag .Reader 4}}.id AND {{frag .Reader 4}}.id = {{.Key10}};
 
 -- name: statement-query-11
-SELECT sum(frag2.val2) FROM frag2, frag4 WHERE frag2.val1 = frag4.id AND frag4.id = {{.Key11}};
+SELECT sum({{frag .Reader 2}}.val2) FROM {{frag .Reader 2}}, {{frag .Reader 4}} WHERE {{frag .Reader 2}}.val1 = {{frag .Reader 4}}.id AND {{frag .Reader 4}}.id = {{.Key11}};
 
 -- Of the load beside a backup: val5 is in no check and in no index.
 -- name: statement-beside

@@ -32,40 +32,40 @@ SELECT CAST({{$number}} + 1 AS bigint), COUNT_BIG(*), SUM(CAST(id AS bigint)), S
 
 -- name: statement-query-1
 -- The key as a text, as published: the server makes it a number.
-SELECT * FROM dbo.frag1 WHERE id = '{{.Key1}}';
+SELECT * FROM dbo.{{frag .Reader 1}} WHERE id = '{{.Key1}}';
 
 -- name: statement-query-2
-SELECT * FROM dbo.frag1 WHERE val1 < 1000 ORDER BY (SELECT NULL) OFFSET 1 ROWS FETCH NEXT 1 ROWS ONLY;
+SELECT * FROM dbo.{{frag .Reader 1}} WHERE val1 < 1000 ORDER BY (SELECT NULL) OFFSET 1 ROWS FETCH NEXT 1 ROWS ONLY;
 
 -- name: statement-query-3
-SELECT * FROM dbo.frag1 WHERE id = {{.Key3}};
+SELECT * FROM dbo.{{frag .Reader 1}} WHERE id = {{.Key3}};
 
 -- name: statement-query-4
 -- A sum of int is an int, which would overflow.
-SELECT COUNT_BIG(*), SUM(CAST(val1 AS bigint)), SUM(CAST(val2 AS bigint)), AVG(CAST(val3 AS bigint)) FROM dbo.frag1 WHERE val4 < 10000;
+SELECT COUNT_BIG(*), SUM(CAST(val1 AS bigint)), SUM(CAST(val2 AS bigint)), AVG(CAST(val3 AS bigint)) FROM dbo.{{frag .Reader 1}} WHERE val4 < 10000;
 
 -- name: statement-query-5
-SELECT SUM(CAST(val4 AS bigint) + val5) FROM dbo.frag2;
+SELECT SUM(CAST(val4 AS bigint) + val5) FROM dbo.{{frag .Reader 2}};
 
 -- name: statement-query-6
-SELECT * FROM dbo.frag3 WHERE val1 = 5718;
+SELECT * FROM dbo.{{frag .Reader 3}} WHERE val1 = 5718;
 
 -- name: statement-query-7
-SELECT * FROM dbo.frag4 WHERE val1 > 5700 AND val2 < 10000 AND val3 = 14242;
+SELECT * FROM dbo.{{frag .Reader 4}} WHERE val1 > 5700 AND val2 < 10000 AND val3 = 14242;
 
 -- name: statement-query-8
 -- Numbers against a text, as published: the server makes the text a number.
-SELECT COUNT_BIG(*), SUM(CAST(val1 AS bigint)), SUM(CAST(val2 AS bigint)), AVG(CAST(val3 AS bigint)) FROM dbo.frag1
+SELECT COUNT_BIG(*), SUM(CAST(val1 AS bigint)), SUM(CAST(val2 AS bigint)), AVG(CAST(val3 AS bigint)) FROM dbo.{{frag .Reader 1}}
 WHERE state IN (94, 84, 35, 36, 11, 12, 99, 50) GROUP BY state;
 
 -- name: statement-query-9
-SELECT * FROM dbo.frag1 JOIN dbo.frag3 ON frag3.val1 = frag1.id WHERE frag3.id = {{.Key9}};
+SELECT * FROM dbo.{{frag .Reader 1}} JOIN dbo.{{frag .Reader 3}} ON {{frag .Reader 3}}.val1 = {{frag .Reader 1}}.id WHERE {{frag .Reader 3}}.id = {{.Key9}};
 
 -- name: statement-query-10
-SELECT * FROM dbo.frag2 JOIN dbo.frag4 ON frag2.val1 = frag4.id WHERE frag4.id = {{.Key10}};
+SELECT * FROM dbo.{{frag .Reader 2}} JOIN dbo.{{frag .Reader 4}} ON {{frag .Reader 2}}.val1 = {{frag .Reader 4}}.id WHERE {{frag .Reader 4}}.id = {{.Key10}};
 
 -- name: statement-query-11
-SELECT SUM(CAST(frag2.val2 AS bigint)) FROM dbo.frag2 JOIN dbo.frag4 ON frag2.val1 = frag4.id WHERE frag4.id = {{.Key11}};
+SELECT SUM(CAST({{frag .Reader 2}}.val2 AS bigint)) FROM dbo.{{frag .Reader 2}} JOIN dbo.{{frag .Reader 4}} ON {{frag .Reader 2}}.val1 = {{frag .Reader 4}}.id WHERE {{frag .Reader 4}}.id = {{.Key11}};
 
 -- Of the load beside a backup: val5 is in no check and in no index.
 -- name: statement-beside

@@ -31,38 +31,38 @@ SELECT {{.Number}}, COUNT(*), SUM(id), SUM(val1) FROM {{in $.Database .Name}};
 {{end}}
 
 -- name: statement-query-1
-SELECT * FROM fw_frag1 WHERE id = '{{.Key1}}';
+SELECT * FROM fw_{{frag .Reader 1}} WHERE id = '{{.Key1}}';
 
 -- name: statement-query-2
-SELECT * FROM fw_frag1 WHERE val1 < 1000 LIMIT 1, 1;
+SELECT * FROM fw_{{frag .Reader 1}} WHERE val1 < 1000 LIMIT 1, 1;
 
 -- name: statement-query-3
-SELECT * FROM fw_frag1 WHERE id = {{.Key3}};
+SELECT * FROM fw_{{frag .Reader 1}} WHERE id = {{.Key3}};
 
 -- name: statement-query-4
-SELECT COUNT(*), SUM(val1), SUM(val2), AVG(val3) FROM fw_frag1 WHERE val4 < 10000;
+SELECT COUNT(*), SUM(val1), SUM(val2), AVG(val3) FROM fw_{{frag .Reader 1}} WHERE val4 < 10000;
 
 -- name: statement-query-5
-SELECT SUM(val4 + val5) FROM fw_frag2;
+SELECT SUM(val4 + val5) FROM fw_{{frag .Reader 2}};
 
 -- name: statement-query-6
-SELECT * FROM fw_frag3 WHERE val1 = 5718;
+SELECT * FROM fw_{{frag .Reader 3}} WHERE val1 = 5718;
 
 -- name: statement-query-7
-SELECT * FROM fw_frag4 WHERE val1 > 5700 AND val2 < 10000 AND val3 = 14242;
+SELECT * FROM fw_{{frag .Reader 4}} WHERE val1 > 5700 AND val2 < 10000 AND val3 = 14242;
 
 -- name: statement-query-8
 -- state is text, which the article compares with numbers.
-SELECT COUNT(*), SUM(val1), SUM(val2), AVG(val3) FROM fw_frag1 WHERE state IN (94, 84, 35, 36, 11, 12, 99, 50) GROUP BY state;
+SELECT COUNT(*), SUM(val1), SUM(val2), AVG(val3) FROM fw_{{frag .Reader 1}} WHERE state IN (94, 84, 35, 36, 11, 12, 99, 50) GROUP BY state;
 
 -- name: statement-query-9
-SELECT * FROM fw_frag1, fw_frag3 WHERE fw_frag3.val1 = fw_frag1.id AND fw_frag3.id = {{.Key9}};
+SELECT * FROM fw_{{frag .Reader 1}}, fw_{{frag .Reader 3}} WHERE fw_{{frag .Reader 3}}.val1 = fw_{{frag .Reader 1}}.id AND fw_{{frag .Reader 3}}.id = {{.Key9}};
 
 -- name: statement-query-10
-SELECT * FROM fw_frag2, fw_frag4 WHERE fw_frag2.val1 = fw_frag4.id AND fw_frag4.id = {{.Key10}};
+SELECT * FROM fw_{{frag .Reader 2}}, fw_{{frag .Reader 4}} WHERE fw_{{frag .Reader 2}}.val1 = fw_{{frag .Reader 4}}.id AND fw_{{frag .Reader 4}}.id = {{.Key10}};
 
 -- name: statement-query-11
-SELECT SUM(fw_frag2.val2) FROM fw_frag2, fw_frag4 WHERE fw_frag2.val1 = fw_frag4.id AND fw_frag4.id = {{.Key11}};
+SELECT SUM(fw_{{frag .Reader 2}}.val2) FROM fw_{{frag .Reader 2}}, fw_{{frag .Reader 4}} WHERE fw_{{frag .Reader 2}}.val1 = fw_{{frag .Reader 4}}.id AND fw_{{frag .Reader 4}}.id = {{.Key11}};
 
 -- Of the load beside a backup: val5 is in no check and in no index.
 -- name: statement-beside
