@@ -69,7 +69,7 @@ func TestConditions(t *testing.T) {
 		"others' load": {"inserts", filewise.CondHeadroom, filewise.Measure{Deltas: []filewise.Delta{
 			{Probe: "cpu", Name: probe.BusyShare, Value: 100}, {Probe: "cpu", Name: probe.OwnShare, Value: 32}}}, nil,
 			"✘|CPU 100 % (others' 68 %)|no other work"},
-		"idle machine":   {"inserts", filewise.CondHeadroom, filewise.Measure{Deltas: cores(2)}, nil, "✔|CPU 40 %"},
+		"idle machine": {"inserts", filewise.CondHeadroom, filewise.Measure{Deltas: cores(2)}, nil, "✔|CPU 40 %"},
 		"a look-up": {"scan", filewise.CondDuration, filewise.Measure{Family: "query 1", Unit: "queries",
 			Window: [2]time.Duration{0, time.Millisecond}}, nil, "✘|query 1|"},
 		"a short backup": {"backup", filewise.CondDuration, filewise.Measure{Family: "backup", Unit: "backups"}, nil, "✘|backup 1|--rows"},
