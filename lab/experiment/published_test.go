@@ -132,7 +132,7 @@ func TestShortPhasesAreListedOnce(t *testing.T) {
 		return j.Conditions[i]
 	}
 	took(120*time.Microsecond, "queries", "query 1")
-	if got := lasts(); !got.Broken() || got.Measured != "too short to resolve: query 1 120 µs" || got.Mend != "" { // an index finds its row among any number
+	if got := lasts(); !got.Broken() || got.Measured != "too short to resolve: query 1 120 µs" || got.Mend != "" {
 		t.Errorf("%+v", got)
 	}
 	w.plan.Target.Database = "shop"
