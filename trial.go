@@ -178,7 +178,8 @@ const (
 )
 
 // Stages lists the names of all stages, in order.
-var Stages = []string{StageCreate, StageBuild, StageLoad, StageRehearse, StageExtend, StageReset, StageObserve, StageSettle, StageCool, StageWarmUp,
+var Stages = []string{StageCreate, StageBuild, StageLoad, StageRehearse, StageExtend, StageReset, StageObserve, StageSettle, StageCool,
+	StageWarmUp,
 	StageWork, StageMeasure, StageDrain, StageCheck, StageStop, StageDrop}
 
 // Warning informs a reader about a limit of a result, and what to do.

@@ -31,12 +31,11 @@ func backupScenario() Scenario {
 			"--discard is that condition, as a run of its own: what is thrown away cannot be restored, nor recommended. Reports of runs that keep " +
 				"the same backups draw it as their limit. --data-files and --backup-option vary the data files and the engine's own parameters " +
 				"beside the backup files.",
-			"Data are read from storage, and so are backups that are restored: caches are emptied before each (--cache warm: they are not; a " +
-				"server 
-				"by URL keeps them).",
+			"Data are read from storage, and so are backups that are restored: caches are emptied before each. --cache warm leaves them, and a " +
+				"server by URL keeps them.",
 			"A striped backup is worthless if one stripe is lost: test the restore, and keep its script.",
 		},
-		Flags:  []string{"rows", "cache", "builds", "discard", "concurrent-load", "backup-option", "data-files", "database", "as-published",
+		Flags: []string{"rows", "cache", "builds", "discard", "concurrent-load", "backup-option", "data-files", "database", "as-published",
 			"scale"},
 		Budget: phasedBudget, Stripes: true, Filling: 0.6,
 		New: NewBackup, Design: backupDesign(),

@@ -54,7 +54,8 @@ func Of(ctx context.Context, made plan.Made, login run.Login) (_ Preview, err er
 	if err != nil {
 		return Preview{}, err
 	}
-	out := Preview{Plan: p, Trials: p.Trials(), Warnings: append(env.Warnings(), p.LimitWarnings()...), Conditions: p.Foreseen(run.HostOf(p.Target))}
+	out := Preview{Plan: p, Trials: p.Trials(), Warnings: append(env.Warnings(), p.LimitWarnings()...),
+		Conditions: p.Foreseen(run.HostOf(p.Target))}
 	out.Meaning = p.Meaning(run.HostOf(p.Target))
 	for i, s := range env.Scripts {
 		out.Layouts = append(out.Layouts, LayoutScript{p.Layouts[i], s})
