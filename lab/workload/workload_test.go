@@ -217,7 +217,7 @@ func BenchmarkSum(b *testing.B) {
 	}
 }
 
-// Several readers execute a query at once, once each if it is to be cold; backups and restores are as cold as is asked.
+// Several readers execute a query at once, once each if it is to be cold; backups and restores follow --cache.
 func TestReadersAndCaches(t *testing.T) {
 	for cache, ops := range map[string]int64{CacheWarm: 4 * 3, string(filewise.CacheStorageCold): 4} {
 		p := Params{Connections: 4, Rows: 1000, Cache: cache, Data: DataOrdered, Repeat: 3}

@@ -105,7 +105,7 @@ func TestColdByDefault(t *testing.T) {
 	}
 }
 
-// Rows and steps of growing files are those with which they grow ten times; what is given stays.
+// Growing files grow ten times by the usual rows and steps; what is given stays.
 func TestGrowingRows(t *testing.T) {
 	engines := plan.Engines(all.Engines())
 	for target, want := range map[string][2]int64{
