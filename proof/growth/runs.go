@@ -26,7 +26,7 @@ func storeRows() []row {
 	sizes := [3]int{10, 1000, 5000}
 	of := func(name string, args ...string) row {
 		return row{name: "store, " + name, unit: "runs", sizes: sizes, most: 100, prepare: manyRuns,
-			command: func(p *place, r row, size int) []string { return append(args, "--store", p.file(r, size, ".db")) }}
+			command: func(p *place, _ row, size int) []string { return append(args, "--store", p.runs(size)) }}
 	}
 	return []row{of("list", "list"), of("show", "show", "last"), of("plan", "plan", "--files=1,2")}
 }
@@ -34,8 +34,8 @@ func storeRows() []row {
 // acrossRows returns rows that pool the runs of as many hosts, each with 24 trials and two pilots.
 func acrossRows() []row {
 	return []row{{name: "compare --across", unit: "runs", sizes: [3]int{10, 100, 1000}, most: 150, prepare: manyRuns,
-		command: func(p *place, r row, size int) []string {
-			args := []string{"compare", "--across", "--store", p.file(r, size, ".db")}
+		command: func(p *place, _ row, size int) []string {
+			args := []string{"compare", "--across", "--store", p.runs(size)}
 			for id := range size {
 				args = append(args, strconv.Itoa(id+1))
 			}
@@ -53,9 +53,15 @@ func runRows() []row {
 		}}}
 }
 
-// manyRuns stores a run of 24 trials as many times as size, each from another host.
-func manyRuns(ctx context.Context, p *place, r row, size int) (err error) {
-	path := p.file(r, size, ".db")
+// runs returns the path of a store of so many runs, which all rows of that size share.
+func (p *place) runs(size int) string { return p.file(row{name: "runs"}, size, ".db") }
+
+// manyRuns stores a run of 24 trials as many times as size, each from another host, unless another row has done so.
+func manyRuns(ctx context.Context, p *place, _ row, size int) (err error) {
+	path := p.runs(size)
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
 	if err := measured(ctx, path, 4, 6, io.Discard); err != nil {
 		return err
 	}
