@@ -36,7 +36,6 @@ var _ interface {
 	filewise.Restorer
 	filewise.Filler
 	filewise.Asker
-	filewise.Capturer
 	filewise.BackupTuner
 } = Engine{}
 

@@ -1,9 +1,13 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"text/template"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"filewise"
 	"filewise/engine/internal/sampling"
@@ -16,17 +20,16 @@ import (
 // CheckOptions refuses options of the address that the driver does not read.
 func (Engine) CheckOptions(a filewise.Address) error { return client.CheckOptions(a) }
 
-// Ask opens an existing server for questions. If text has a section "search-path", its text becomes the search path.
+// Ask opens an existing server for questions. If text has a section "search-path", the value that this query returns
+// becomes the search path.
 func (Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewise.Asked, error) {
 	if err := checkExternal(t); err != nil {
 		return nil, err
 	}
 	file := sqlfile.Must(sqlfile.Parse("own", text, template.FuncMap{"ident": dialect.Ident, "literal": dialect.Literal}))
-	settings := client.ReadingSettings()
-	if file.Has("search-path") {
-		settings["search_path"] = file.Text("search-path")
-	}
-	l, err := client.Open(*t.Address, settings)
+	of := *t.Address
+	of.Path = cmp.Or(t.Database, of.Path)
+	l, err := client.Open(of, client.ReadingSettings())
 	if err != nil {
 		return nil, err
 	}
@@ -34,8 +37,8 @@ func (Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewise
 	defer cancel()
 	a := &questions{link: l, about: filewise.About{Settings: map[string]string{}}, file: file}
 	if err := a.greet(ctx); err != nil {
-		l.Close()
-		return nil, client.ConnectError(t.Address.String(), err)
+		a.link.Close()
+		return nil, client.ConnectError(of.String(), err)
 	}
 	return a, nil
 }
@@ -57,7 +60,30 @@ func (a *questions) greet(ctx context.Context) error {
 	if monitor {
 		a.about.Settings["pg_monitor"] = "granted"
 	}
+	if err != nil || !a.file.Has("search-path") {
+		return err
+	}
+	path, err := a.link.Texts(ctx, a.file.Text("search-path"))
+	if err == nil && len(path) > 0 {
+		a.link.Forget()
+		a.link.Config.RuntimeParams["search_path"] = path[0]
+	}
 	return err
+}
+
+// Prepare has the server parse a statement.
+func (a *questions) Prepare(ctx context.Context, statement string) (types []uint32, columns [][2]uint32, err error) {
+	err = a.link.With(ctx, func(conn *pgx.Conn) error {
+		described, err := conn.PgConn().Prepare(ctx, "", statement, nil)
+		if err == nil {
+			types = described.ParamOIDs
+			columns = filewise.Each(described.Fields, func(f pgconn.FieldDescription) [2]uint32 {
+				return [2]uint32{f.TableOID, uint32(f.TableAttributeNumber)}
+			})
+		}
+		return a.link.Done(ctx, statement, err)
+	})
+	return types, columns, err
 }
 
 func (a *questions) About() filewise.About { return a.about }

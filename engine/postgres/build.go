@@ -8,6 +8,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/script"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/probes"
 )
@@ -168,7 +169,7 @@ func (b *build) Extend(ctx context.Context) error {
 func (b *build) Query(ctx context.Context, section string) ([][]any, error) {
 	d, l := b.design, b.link
 	if d.custom() {
-		x, err := customRules.Query(d.program.Custom, section)
+		x, err := dialect.CustomRules.Query(d.program.Custom, section)
 		if err != nil {
 			return nil, err
 		}

@@ -16,6 +16,14 @@ import (
 	"filewise/run/study"
 )
 
+func capturing(t *testing.T) filewise.Capturer {
+	c, is := capture.Of(Engine{})
+	if !is {
+		t.Fatal("nothing captures")
+	}
+	return c
+}
+
 // theirShop has what users have: odd names, states, persons, keys.
 var theirShop = []string{
 	`CREATE TABLE "Kunden Ö" (id bigint PRIMARY KEY, email text NOT NULL, region text NOT NULL)`,
@@ -114,7 +122,7 @@ func accustomed(t *testing.T, f *usersServer, shop *client.Link) {
 	defer func() {
 		must(t, shop.Exec(deadline(t), "ALTER DATABASE theirshop RESET search_path", "DROP SCHEMA app CASCADE"))
 	}()
-	w, err := Engine{}.Watch(deadline(t), f.target(), "theirshop")
+	w, err := capturing(t).Watch(deadline(t), f.target(), "theirshop")
 	must(t, err)
 	defer w.Close()
 	if _, err := w.Shape(deadline(t), "SELECT id FROM hidden WHERE id = $1", nil); err != nil {
@@ -137,7 +145,7 @@ func shaped(t *testing.T, f *usersServer) {
 		"CREATE TABLE lines (x bigint, y bigint, u uuid, FOREIGN KEY (y, x) REFERENCES pairs (b, a))",
 		"GRANT SELECT ON pairs, lines TO filewise_account"))
 	defer func() { must(t, shop.Exec(deadline(t), "DROP TABLE lines, pairs")) }()
-	w, err := Engine{}.Watch(deadline(t), f.target(), "theirshop")
+	w, err := capturing(t).Watch(deadline(t), f.target(), "theirshop")
 	must(t, err)
 	defer w.Close()
 	for text, want := range map[string]string{
@@ -172,7 +180,7 @@ func shaped(t *testing.T, f *usersServer) {
 	defer func() {
 		must(t, shop.Exec(deadline(t), "DROP TABLE old, contracts", "ALTER DATABASE theirshop RESET datestyle"))
 	}()
-	german, err := Engine{}.Watch(deadline(t), f.target(), "theirshop")
+	german, err := capturing(t).Watch(deadline(t), f.target(), "theirshop")
 	must(t, err)
 	defer german.Close()
 	contracts, err := german.Table(deadline(t), "contracts", no)
@@ -218,10 +226,10 @@ func mix(t *testing.T, shop *client.Link) {
 
 func takeCapture(t *testing.T, f *usersServer, o capture.Options) (*capture.Study, error) {
 	t.Helper()
-	w, err := Engine{}.Watch(deadline(t), f.target(), o.Database)
+	w, err := capturing(t).Watch(deadline(t), f.target(), o.Database)
 	must(t, err)
 	defer w.Close()
-	return capture.Take(deadline(t), Engine{}, w, o)
+	return capture.Take(deadline(t), capturing(t), w, o)
 }
 
 // parsed: a study file is one that study reads.
@@ -245,18 +253,19 @@ func TestCaptureLog(t *testing.T) {
 		row("s1", "statement: COMMIT")
 	var got []string
 	take := func(s filewise.LoggedStatement) { got = append(got, fmt.Sprint(s.Session, " ", s.Key, " ", s.Seconds)) }
-	must(t, Engine{}.ReadLog(strings.NewReader(log), "shop", take))
+	must(t, capturing(t).ReadLog(strings.NewReader(log), "shop", take))
 	want := "s1 BEGIN 0|s2 SELECT ? FROM a WHERE x IN (?, …) 0.0025|s1 UPDATE a SET x = ? 0.001|s1 COMMIT 0"
 	if strings.Join(got, "|") != want {
 		t.Errorf("%s", strings.Join(got, "|"))
 	}
 	got = nil
-	must(t, Engine{}.ReadLog(strings.NewReader(`{"dbname":"shop","session_id":"s","message":"statement: SELECT 1"}`+"\n"+`{"dbname":"other",`+
-		`"session_id":"s","message":"statement: SELECT 2"}`), "shop", take))
+	log = `{"dbname":"shop","session_id":"s","message":"statement: SELECT 1"}` + "\n" +
+		`{"dbname":"other","session_id":"s","message":"statement: SELECT 2"}`
+	must(t, capturing(t).ReadLog(strings.NewReader(log), "shop", take))
 	if strings.Join(got, "|") != "s SELECT ? 0" {
 		t.Errorf("%v", got)
 	}
-	if err := (Engine{}).ReadLog(strings.NewReader("2026 LOG: statement\n"), "shop", take); filewise.RemedyOf(err) == "" {
+	if err := capturing(t).ReadLog(strings.NewReader("2026 LOG: statement\n"), "shop", take); filewise.RemedyOf(err) == "" {
 		t.Errorf("no log: %v", err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"filewise/engine/postgres/dialect"
 )
 
-// customRules describes PostgreSQL's SQL syntax.
-var customRules = customsql.Rules{Dollar: true, Numbered: "$"}
+// UserSQL returns the rules for reading users' SQL.
+func (Engine) UserSQL() customsql.Rules { return dialect.CustomRules }
 
 // custom reports whether the workload brings custom SQL.
 func (d *design) custom() bool { return d.program.Custom != nil }
@@ -43,7 +43,7 @@ func (d *design) customSetup() ([]string, error) {
 	if d.program.Restored() {
 		return []string{dumpfile.Step(d.program.Custom)}, nil
 	}
-	return customRules.Texts(d.program.Custom, d.customSite(""))
+	return dialect.CustomRules.Texts(d.program.Custom, d.customSite(""))
 }
 
 // customSite returns the places of the workload's tables. Partitions are created right after their table; if indexes
@@ -103,7 +103,7 @@ func newCustom(ctx context.Context, c connection) (_ filewise.Session, err error
 	}
 	if err = s.open(ctx, setup...); err == nil {
 		of := s.build.design.program.Custom
-		err = s.custom.Prepare(customRules, of, s.Session, filewise.Rehearses(ctx), func(x *customsql.Statement) error {
+		err = s.custom.Prepare(dialect.CustomRules, of, s.Session, filewise.Rehearses(ctx), func(x *customsql.Statement) error {
 			s.names[x] = "fw_custom_" + strconv.Itoa(len(s.names))
 			return s.prepare(ctx, s.names[x], x)
 		}, func(x *customsql.Statement) error { return s.prepare(ctx, "", x) })

@@ -11,6 +11,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/builds"
 	"filewise/engine/internal/script"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/installed"
 	"filewise/internal/marker"
@@ -90,7 +91,7 @@ func (d *design) trial(w *script.Writer, on string) {
 		w.Sections(filewise.StageExtend, d.extension())
 	}
 	if d.custom() {
-		customRules.Write(w, on, d.program, "BEGIN", "COMMIT")
+		dialect.CustomRules.Write(w, on, d.program, "BEGIN", "COMMIT")
 		w.Add(filewise.StageDrain, onServer, checkpoint)
 		return
 	}

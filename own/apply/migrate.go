@@ -29,21 +29,19 @@ type product struct {
 	release *regexp.Regexp
 	// roles are the roles of the files that hold a trial's tables with their indexes, as Migration.Bytes counts them.
 	roles []filewise.Role
-	// path reports whether a URL's path names the database.
-	path bool
 }
 
 var dataAndIndexes = []filewise.Role{filewise.RoleData, filewise.RoleIndex}
 
 // products holds each product under its engine's name.
 var products = map[string]product{
-	"mariadb": {innodbSQL, writeInnoDB, innodbRelease, dataAndIndexes, false},
-	"mysql":   {innodbSQL, writeInnoDB, innodbRelease, dataAndIndexes, false},
-	"oracle":  {oracleSQL, writeOracle, regexp.MustCompile(`[0-9]+`), dataAndIndexes, false},
+	"mariadb": {innodbSQL, writeInnoDB, innodbRelease, dataAndIndexes},
+	"mysql":   {innodbSQL, writeInnoDB, innodbRelease, dataAndIndexes},
+	"oracle":  {oracleSQL, writeOracle, regexp.MustCompile(`[0-9]+`), dataAndIndexes},
 	"sqlserver": {dialect.TablesSQL, writeSQLServer, regexp.MustCompile(`SQL Server (\d{4}|version \d+)\b`), // the year
-		dataAndIndexes, false},
+		dataAndIndexes},
 	"postgres": {postgresSQL, writePostgres, regexp.MustCompile(`[0-9]+`),
-		[]filewise.Role{filewise.RoleData, filewise.RoleIndex, filewise.RoleSystem}, true}, // other indexes, and TOAST, are files of the engine
+		[]filewise.Role{filewise.RoleData, filewise.RoleIndex, filewise.RoleSystem}}, // other indexes, and TOAST, are files of the engine
 }
 
 var innodbRelease = regexp.MustCompile(`[0-9]+\.[0-9]+`)
@@ -77,10 +75,7 @@ func Migrate(ctx context.Context, e filewise.Engine, t filewise.Target, w filewi
 	return run.Script(ctx, t, func(ctx context.Context) (filewise.Migration, error) {
 		p := products[e.Name()]
 		at := t
-		if at.Database = w.Database; p.path && w.Database != "" {
-			a := *t.Address
-			a.Path, at.Address = w.Database, &a
-		}
+		at.Database = w.Database
 		in, err := e.(filewise.Asker).Ask(ctx, at, p.SQL)
 		if err != nil {
 			return filewise.Migration{}, err

@@ -133,7 +133,7 @@ SELECT part, def FROM c, LATERAL (
 ) x(part, place, ord, def) ORDER BY place, ord;
 
 -- name: search-path
-pg_catalog;
+SELECT 'pg_catalog';
 
 -- name: server
 SELECT s.spcname::text, EXISTS (SELECT FROM pg_publication WHERE puballtables) FROM pg_tablespace s JOIN pg_database d

@@ -14,20 +14,27 @@ import (
 var (
 	//go:embed oracle.sql
 	oracleSQL string
+	//go:embed postgres.sql
+	postgresSQL string
 	//go:embed sqlserver.sql
 	sqlserverSQL string
 )
 
 // products holds under each engine's name its SQL, the function that watches a database, and the one that reads a log.
 var products = map[string]product{
-	"oracle":    {oracleSQL, watchOracle, readNoLog},
-	"sqlserver": {sqlserverSQL, watchSQLServer, readNoTrace},
+	"mariadb":   {"", nil, readInnoDBLog, false},
+	"mysql":     {"", nil, readInnoDBLog, false},
+	"oracle":    {oracleSQL, watchOracle, readNoLog, false},
+	"postgres":  {postgresSQL, watchPostgres, readPostgresLog, true},
+	"sqlserver": {sqlserverSQL, watchSQLServer, readNoTrace, false},
 }
 
 type product struct {
 	SQL   string
 	watch func(context.Context, asking) (filewise.Watcher, error)
-	read  func(r io.Reader, rules customsql.Rules, database string, each func(filewise.LoggedStatement)) error
+	read  func(r io.Reader, database string, each func(filewise.LoggedStatement)) error
+	// together is set if the statements of one text are one transaction.
+	together bool
 }
 
 // SQL returns an engine's SQL, in named sections.
@@ -57,6 +64,11 @@ type capturer struct {
 }
 
 func (c capturer) Watch(ctx context.Context, t filewise.Target, database string) (filewise.Watcher, error) {
+	if c.watch == nil {
+		return c.Engine.(interface {
+			Watch(context.Context, filewise.Target, string) (filewise.Watcher, error)
+		}).Watch(ctx, t, database)
+	}
 	t.Database = database
 	in, err := c.Ask(ctx, t, c.SQL)
 	if err != nil {
@@ -75,7 +87,9 @@ func Open(ctx context.Context, e Engine, in filewise.Asked, database string) (fi
 }
 
 func (c capturer) ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
-	return c.read(r, c.UserSQL(), database, each)
+	t := c.UserSQL().Teller(c.together, each)
+	defer t.Close()
+	return c.read(r, database, t.Tell)
 }
 
 // asking holds an open session in a user's database, with the rules of its SQL.
@@ -88,6 +102,18 @@ type asking struct {
 // Settings returns none: no managed server has to behave like this one.
 func (asking) Settings(context.Context, map[string]string) (map[string]string, error) {
 	return nil, nil
+}
+
+// preparer is an Asked whose server parses a statement and does not execute it.
+type preparer interface {
+	// Prepare returns the types of the statement's parameters, and of its columns the tables and the numbers in them, all as
+	// the server numbers them. It returns none if the server does not report them.
+	Prepare(ctx context.Context, statement string) (types []uint32, columns [][2]uint32, err error)
+}
+
+// prepare has the server parse a statement.
+func (a asking) prepare(ctx context.Context, statement string) (types []uint32, columns [][2]uint32, err error) {
+	return a.Asked.(preparer).Prepare(ctx, statement)
 }
 
 // ask sends one question, and bounds its time.

@@ -37,7 +37,7 @@ func watchOracle(ctx context.Context, in asking) (filewise.Watcher, error) {
 }
 
 // readNoLog returns an error: Oracle writes no log of statements.
-func readNoLog(io.Reader, customsql.Rules, string, func(filewise.LoggedStatement)) error {
+func readNoLog(io.Reader, string, func(filewise.LoggedStatement)) error {
 	return filewise.Unsupported("leave --log out: capture reads what the server counts", "statements of a log on oracle")
 }
 

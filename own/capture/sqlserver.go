@@ -46,7 +46,7 @@ func watchSQLServer(ctx context.Context, in asking) (filewise.Watcher, error) {
 }
 
 // readNoTrace returns an error: SQL Server's traces are no text.
-func readNoTrace(io.Reader, customsql.Rules, string, func(filewise.LoggedStatement)) error {
+func readNoTrace(io.Reader, string, func(filewise.LoggedStatement)) error {
 	return filewise.Unsupported("leave --log out, and have the Query Store count: ALTER DATABASE … SET QUERY_STORE = ON",
 		"a log of SQL Server, whose traces are no text")
 }

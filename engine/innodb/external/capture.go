@@ -16,6 +16,9 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
+// UserSQL returns the rules for reading users' SQL.
+func (Engine) UserSQL() customsql.Rules { return dialect.CustomRules }
+
 // Watch opens a user's database, for reading only.
 func (d Engine) Watch(ctx context.Context, t filewise.Target, database string) (filewise.Watcher, error) {
 	ctx, cancel := context.WithTimeout(ctx, 4*filewise.AskPatience)

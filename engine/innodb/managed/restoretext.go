@@ -13,6 +13,7 @@ import (
 
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/dumpfile"
+	"filewise/internal/filesystem"
 )
 
 // openDump opens the text of a dump: a script of mysqldump or mariadb-dump, or the files of mydumper's directory,
@@ -31,7 +32,7 @@ func openDump(path string) (io.ReadCloser, error) {
 	}
 	var of [len(endings)][]string
 	for _, e := range entries {
-		name := dumpfile.Unpacked(e.Name())
+		name := filesystem.UnpackedName(e.Name())
 		at := slices.IndexFunc(endings[:], func(end string) bool { return strings.HasSuffix(name, end) })
 		switch {
 		case at >= 0:
@@ -51,7 +52,7 @@ func openDump(path string) (io.ReadCloser, error) {
 
 // openScript opens a script, unless its head shows that another program wrote it.
 func openScript(path string) (io.ReadCloser, error) {
-	f, err := dumpfile.Open(path)
+	f, err := filesystem.OpenText(path)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func (f *files) Read(to []byte) (int, error) {
 				return 0, io.EOF
 			}
 			var err error
-			if f.now, err = dumpfile.Open(f.left[0]); err != nil {
+			if f.now, err = filesystem.OpenText(f.left[0]); err != nil {
 				return 0, err
 			}
 			f.left = f.left[1:]
@@ -132,7 +133,7 @@ func (s *statements) trimmed(text string) string {
 func (s *statements) next() (string, error) {
 	var b strings.Builder
 	for {
-		line, err := dumpfile.Line(s.in, b.Len())
+		line, err := filesystem.Line(s.in, b.Len())
 		if err != nil && !errors.Is(err, io.EOF) {
 			return "", err
 		}

@@ -2,7 +2,6 @@
 package dumpfile
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -14,30 +13,6 @@ import (
 	"filewise"
 	"filewise/host/machine"
 )
-
-// Longest limits a statement of a script or a log, in bytes; rows of COPY are exempt. Servers take that much by
-// default. Without a limit, a few bytes of a packed file could unpack to any size.
-const Longest = 64 << 20
-
-// ErrTooLong reports a statement that is longer than Longest.
-var ErrTooLong error = filewise.Errorf(filewise.CodeUsage, "leave it out of the file", "a statement is longer than %d MiB", Longest>>20)
-
-// Line reads the next line of a statement. known counts the statement's bytes that were read before.
-func Line(in *bufio.Reader, known int) (string, error) {
-	var line []byte
-	for {
-		piece, err := in.ReadSlice('\n')
-		if known+len(line)+len(piece) > Longest {
-			return "", ErrTooLong
-		}
-		if line == nil && err == nil {
-			return string(piece), nil
-		}
-		if line = append(line, piece...); !errors.Is(err, bufio.ErrBufferFull) {
-			return string(line), err
-		}
-	}
-}
 
 // Take runs a program that writes a dump to its standard output, and copies the dump to to. secrets are passed in the
 // environment, which only the program's account can read.

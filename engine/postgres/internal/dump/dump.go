@@ -16,6 +16,7 @@ import (
 	"filewise/engine/internal/dumpfile"
 	"filewise/engine/postgres/internal/installed"
 	"filewise/host/machine"
+	"filewise/internal/filesystem"
 )
 
 const programs = "pg_dump"
@@ -48,7 +49,7 @@ func open(ctx context.Context, in installed.Server, path string, only ...string)
 			return nil, nil, err
 		}
 	} else {
-		f, err := dumpfile.Open(path)
+		f, err := filesystem.OpenText(path)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"strings"
 
-	"filewise/engine/internal/dumpfile"
+	"filewise/internal/filesystem"
 )
 
 // reader splits a dump's script as psql does. A statement ends with a semicolon at the end of a line, outside of
@@ -28,7 +28,7 @@ var dollar = regexp.MustCompile(`^\$(?:[\pL_][\pL\pN_]*)?\$`)
 func (s *reader) next() (string, error) {
 	var b strings.Builder
 	for {
-		line, err := dumpfile.Line(s.in, b.Len())
+		line, err := filesystem.Line(s.in, b.Len())
 		if err != nil && !errors.Is(err, io.EOF) {
 			return "", err
 		}

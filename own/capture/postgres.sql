@@ -1,22 +1,24 @@
--- What a capture asks.
+-- What a capture asks, within the user's database.
 
--- name: greeting
-SELECT version(), current_setting('server_version_num')::integer, current_user::text,
-       coalesce((SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
-                  WHERE e.extname = 'pg_stat_statements'), ''),
-       coalesce((SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
-                  WHERE e.extname = 'pg_stat_statements' AND e.extversion ~ '^1\.(9|\d\d)'), '');
+-- The schema of what counts statements.
+-- name: extension
+SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements';
+
+-- Releases before 13 count the time of executions alone, and those before 14 count no statement of a function.
+-- name: counted
+SELECT coalesce(queryid, 0)::text, query, calls::float8, ({{.Took}})::float8 / 1000, rows::float8
+  FROM {{.Schema}}.pg_stat_statements WHERE {{.Top}} AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database());
 
 -- What the database has set, else a role in it, else a role that owns tables in it: of several roles the one with the most sessions.
--- name: settings
-SELECT DISTINCT ON (name) name, value FROM (
+-- name: settings search-path
+SELECT DISTINCT ON (name) {{if eq op "path"}}'pg_catalog, ' ||{{else}}name,{{end}} value FROM (
   SELECT split_part(c, '=', 1) AS name, substr(c, strpos(c, '=') + 1) AS value,
          CASE WHEN s.setdatabase <> 0 AND s.setrole = 0 THEN 2 WHEN s.setdatabase <> 0 THEN 1 ELSE 3 END AS rank,
          (SELECT count(*) FROM pg_stat_activity t WHERE t.usesysid = s.setrole AND t.datname = current_database()) AS many
     FROM pg_db_role_setting s CROSS JOIN LATERAL unnest(s.setconfig) c
    WHERE s.setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database())
       OR s.setdatabase = 0 AND EXISTS (SELECT FROM pg_class r WHERE r.relowner = s.setrole AND r.relkind IN ('r', 'p'))) x
- WHERE name IN ('search_path', 'datestyle', 'DateStyle', 'intervalstyle', 'IntervalStyle', 'timezone', 'TimeZone')
+ WHERE name IN ('search_path'{{if ne op "path"}}, 'datestyle', 'DateStyle', 'intervalstyle', 'IntervalStyle', 'timezone', 'TimeZone'{{end}})
    AND value !~ '[$]user' ORDER BY name, rank, many DESC, value;
 
 -- name: sessions
@@ -80,3 +82,16 @@ SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = to_regclass($1) AN
 
 -- name: sequence
 SELECT coalesce(quote_literal(max(oid)::regclass), '') FROM pg_class WHERE relkind = 'S';
+
+-- A name with its schema, else one with a dot in it.
+-- name: quoted
+SELECT CASE WHEN to_regclass($1) IS NULL THEN $2 ELSE $1 END;
+
+-- name: type
+SELECT typname::text, format_type(oid, NULL) FROM pg_type WHERE oid = $1;
+
+-- name: view
+SELECT pg_get_viewdef(to_regclass($1));
+
+-- name: shown
+SELECT attrelid::regclass::text, attname::text FROM pg_attribute WHERE attrelid = $1 AND attnum = $2;

@@ -1,4 +1,4 @@
-package capturing
+package capture
 
 import (
 	"bufio"
@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/dumpfile"
+	"filewise/internal/filesystem"
 )
 
 // Columns of a csvlog line. Later releases only add columns.
@@ -17,11 +17,11 @@ const (
 	csvTime, csvDatabase, csvSession, csvTag, csvMessage, csvDetail, csvContext, csvColumns = 0, 2, 5, 7, 13, 14, 18, 23
 )
 
-// ReadLog reads a log in csvlog or jsonlog format, also within the records of CloudNativePG and Cloud SQL.
-func ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
-	text, err := dumpfile.Text(r)
+// readPostgresLog reads a log in csvlog or jsonlog format, also within the records of CloudNativePG and Cloud SQL.
+func readPostgresLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
+	text, err := filesystem.Unpack(r)
 	if err != nil {
-		return wrongLog(err)
+		return wrongPostgresLog(err)
 	}
 	defer text.Close()
 	in := bufio.NewReaderSize(text, 1<<16)
@@ -32,7 +32,7 @@ func ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) 
 	if err != nil {
 		return err
 	}
-	l := &log{database: database, plans: map[string]filewise.LoggedStatement{}, prepared: map[[2]string]string{}}
+	l := &postgresLog{database: database, plans: map[string]filewise.LoggedStatement{}, prepared: map[[2]string]string{}}
 	l.each = l.seen.Of(each)
 	l.seen.Remedy = "have the server log in English, with each statement: lc_messages = 'C', log_min_duration_statement = 0, " +
 		"log_destination = csvlog or jsonlog"
@@ -56,7 +56,7 @@ func objects(in *bufio.Reader) bool {
 
 // damage counts the places of a log that could not be read. A log that is cut, or glued of two, has a few.
 type damage struct {
-	*log
+	*postgresLog
 	good  bool  // a record was read
 	first error // of a place that could not be read
 	bad   int   // such records
@@ -69,7 +69,7 @@ const mostBad = 1000
 // take passes on a record.
 func (d *damage) take(e entry) {
 	d.good, d.last = true, false
-	d.log.take(e)
+	d.postgresLog.take(e)
 }
 
 // skip goes on behind a place that could not be read. It returns an error if the file is no log.
@@ -78,10 +78,10 @@ func (d *damage) skip(err error) error {
 		d.first = err
 	}
 	if d.bad++; !d.last {
-		d.log.gaps++
+		d.postgresLog.gaps++
 	}
 	if d.last = true; !d.good && d.bad > mostBad {
-		return wrongLog(d.first)
+		return wrongPostgresLog(d.first)
 	}
 	return nil
 }
@@ -89,16 +89,16 @@ func (d *damage) skip(err error) error {
 // end returns an error if nothing could be read.
 func (d *damage) end() error {
 	if d.first != nil && !d.good {
-		return wrongLog(d.first)
+		return wrongPostgresLog(d.first)
 	}
 	return nil
 }
 
-func readJSON(in io.Reader, l *log) error {
-	lines := in.(*bufio.Reader) // ReadLog has made it
-	d := damage{log: l}
+func readJSON(in io.Reader, l *postgresLog) error {
+	lines := in.(*bufio.Reader) // readPostgresLog has made it
+	d := damage{postgresLog: l}
 	for ended := false; !ended; {
-		text, err := dumpfile.Line(lines, 0)
+		text, err := filesystem.Line(lines, 0)
 		if ended = errors.Is(err, io.EOF); err != nil && !ended {
 			return err
 		}
@@ -129,20 +129,20 @@ type record struct {
 
 func (r *record) Read(p []byte) (int, error) {
 	if r.left <= 0 {
-		return 0, dumpfile.ErrTooLong
+		return 0, filesystem.ErrTooLong
 	}
 	n, err := r.Reader.Read(p)
 	r.left, r.bytes, r.ended = r.left-n, r.bytes+int64(n), errors.Is(err, io.EOF)
 	return n, err
 }
 
-func readCSV(in io.Reader, l *log) error {
+func readCSV(in io.Reader, l *postgresLog) error {
 	bounded := &record{Reader: in}
 	c := csv.NewReader(bounded)
 	c.FieldsPerRecord, c.ReuseRecord = -1, true
-	d := damage{log: l}
+	d := damage{postgresLog: l}
 	for {
-		bounded.left = dumpfile.Longest
+		bounded.left = filesystem.Longest
 		line, err := c.Read()
 		if errors.Is(err, io.EOF) {
 			return d.end()
@@ -169,7 +169,7 @@ func readCSV(in io.Reader, l *log) error {
 	}
 }
 
-func wrongLog(err error) error {
+func wrongPostgresLog(err error) error {
 	return filewise.Errorf(filewise.CodeUsage, "give a file that PostgreSQL has written with log_destination = csvlog or jsonlog",
 		"this is no csvlog or jsonlog: %w", err)
 }

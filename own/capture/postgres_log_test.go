@@ -1,4 +1,4 @@
-package capturing
+package capture
 
 import (
 	"bytes"
@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/customsql"
-	"filewise/own/capture/capturetest"
+	"filewise/engine/postgres/dialect"
 )
 
 // endless returns a text that goes on with a byte for longer than any statement can be.
@@ -21,18 +20,18 @@ func endless(text string) io.Reader {
 }
 
 // A statement without end is refused before it is in memory; lines that are being written are not.
-func TestBombInALog(t *testing.T) {
+func TestBombInALogOfPostgres(t *testing.T) {
 	const line = `{"dbname":"shop","session_id":"1","message":"statement: SELECT `
 	const row = `t,u,shop,1,l,5f.1,1,SELECT,t,1/1,0,LOG,0,"statement: SELECT `
 	for _, text := range []string{line, row} {
-		err := ReadLog(endless(text), "shop", nil)
+		err := readPostgresLog(endless(text), "shop", nil)
 		if filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), "longer than") ||
 			strings.Contains(err.Error(), "no csvlog") {
 			t.Errorf("%.20s: %v", text, err)
 		}
 	}
 	n := 0
-	if err := ReadLog(strings.NewReader(line+"1\"}\n\n"+line), "shop", func(filewise.LoggedStatement) { n++ }); err != nil || n != 1 {
+	if err := readPostgresLog(strings.NewReader(line+"1\"}\n\n"+line), "shop", func(filewise.LoggedStatement) { n++ }); err != nil || n != 1 {
 		t.Errorf("%d statements, %v", n, err)
 	}
 }
@@ -45,7 +44,7 @@ func row(tag, message, detail string) string {
 }
 
 // Statements are read from each form of log that has them, once.
-func TestReadLogsOfKinds(t *testing.T) {
+func TestReadLogsOfPostgres(t *testing.T) {
 	const plan = "duration: 2.5 ms  plan:\nQuery Text: SELECT a\nFROM b WHERE id = $1;\nQuery Parameters: $1 = '5'\n" +
 		"Index Scan using b on b  (cost=0.28..8.30 rows=1 width=5)\n  Index Cond: (id = 4)"
 	const inner = `"session_id":"1","message":"duration: 1.5 ms  statement: SELECT 1"}`
@@ -93,7 +92,7 @@ func TestReadLogsOfKinds(t *testing.T) {
 			"SELECT a FROM b WHERE c = $1; 1|PREPARE q AS DELETE FROM a 0|DELETE FROM a 0"},
 	} {
 		var got []string
-		err := ReadLog(strings.NewReader(x.log), "shop", func(s filewise.LoggedStatement) {
+		err := readPostgresLog(strings.NewReader(x.log), "shop", func(s filewise.LoggedStatement) {
 			got = append(got, fmt.Sprint(s.Text, " ", s.Seconds*1000))
 		})
 		if strings.Join(got, "|") != x.want || err != nil {
@@ -104,7 +103,7 @@ func TestReadLogsOfKinds(t *testing.T) {
 	w := gzip.NewWriter(&packed)
 	fmt.Fprint(w, row("SELECT", "duration: 1 ms  statement: SELECT 1", ""))
 	w.Close()
-	if err := ReadLog(&packed, "shop", func(s filewise.LoggedStatement) {
+	if err := readPostgresLog(&packed, "shop", func(s filewise.LoggedStatement) {
 		if want := time.Date(2026, 11, 25, 10, 0, 1, 250e6, time.UTC); !s.Ended.Equal(want) {
 			t.Errorf("it ended at %v", s.Ended)
 		}
@@ -117,13 +116,13 @@ func TestReadLogsOfKinds(t *testing.T) {
 			"Result  (cost=0.00..0.01 rows=1 width=4)", ""),
 		row("EXECUTE", "statement: EXECUTE q('x'::text, NULL)", "prepare: PREPARE q AS SELECT a WHERE b = $1 AND c = $2"),
 	} {
-		if err := ReadLog(strings.NewReader(log), "shop",
+		if err := readPostgresLog(strings.NewReader(log), "shop",
 			func(s filewise.LoggedStatement) { values = strings.Join(s.Arguments, "|") }); err != nil || values != "'x'|NULL" {
 			t.Errorf("%s: %s, %v", log, values, err)
 		}
 	}
 	bound := row("SELECT", "duration: 1 ms  execute s: SELECT $1", "parameters: $1 = 'it''s, $2', $2 = NULL")
-	if err := ReadLog(strings.NewReader(bound), "shop",
+	if err := readPostgresLog(strings.NewReader(bound), "shop",
 		func(s filewise.LoggedStatement) { values = strings.Join(s.Arguments, "|") }); err != nil || values != "'it''s, $2'|NULL" {
 		t.Errorf("%s, %v", values, err)
 	}
@@ -131,31 +130,20 @@ func TestReadLogsOfKinds(t *testing.T) {
 		row("SELECT", "duration: 3 ms  plan:\n<explain/>", ""): "1 line read: none of 1 record about database shop has a form that is known: dur",
 		`{"dbname":"other",` + inner:                           "1 line read, with statements of other (1), but none of database shop",
 	} {
-		if err := ReadLog(strings.NewReader(log), "shop", nil); err == nil || !strings.Contains(err.Error(), want) ||
+		if err := readPostgresLog(strings.NewReader(log), "shop", nil); err == nil || !strings.Contains(err.Error(), want) ||
 			filewise.RemedyOf(err) == "" {
 			t.Errorf("%s: %v", log, err)
 		}
 	}
 }
 
-// reads has the logs of this package captured.
-type reads struct{ filewise.Capturer }
-
-func (reads) ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
-	t := mutatedRules.Teller(true, each) // as the engine does
-	defer t.Close()
-	return ReadLog(r, database, t.Tell)
-}
-
-var mutatedRules = customsql.Rules{Dollar: true, Numbered: "$"}
-
 // A study of any log covers what was fed, by csvlog and by jsonlog within CloudNativePG's records.
-func TestMutatedLogs(t *testing.T) {
-	shape := func(text string) (filewise.Shape, error) { return mutatedRules.Shape(text, "", nil) }
-	message := func(l capturetest.Logged) (tag, text string) {
+func TestMutatedLogsOfPostgres(t *testing.T) {
+	shape := func(text string) (filewise.Shape, error) { return dialect.CustomRules.Shape(text, "", nil) }
+	message := func(l loggedLine) (tag, text string) {
 		return strings.ToUpper(strings.Fields(l.Text)[0]), fmt.Sprintf("duration: %d.000 ms  statement: %s", l.Millis, l.Text)
 	}
-	capturetest.MutatedLogs(t, reads{}, true, shape, func(all []capturetest.Logged) (text string) {
+	mutatedLogs(t, logsOf("postgres"), true, shape, func(all []loggedLine) (text string) {
 		for i, l := range all {
 			tag, said := message(l)
 			line := strings.Replace(row(tag, said, ""), "5f.1", fmt.Sprint("5f.", l.Session), 1)
@@ -171,7 +159,7 @@ func TestMutatedLogs(t *testing.T) {
 		}
 		return text
 	})
-	capturetest.MutatedLogs(t, reads{}, true, shape, func(all []capturetest.Logged) (text string) {
+	mutatedLogs(t, logsOf("postgres"), true, shape, func(all []loggedLine) (text string) {
 		for _, l := range all {
 			tag, said := message(l)
 			line, err := json.Marshal(map[string]any{"msg": "record", "record": map[string]any{

@@ -1,4 +1,4 @@
-package capturing
+package capture
 
 import (
 	"regexp"

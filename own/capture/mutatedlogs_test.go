@@ -1,5 +1,4 @@
-// Package capturetest feeds readers of logs made-up logs, whose correct reading is known.
-package capturetest
+package capture
 
 import (
 	"context"
@@ -12,11 +11,13 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/own/capture"
+	"filewise/engine/customsql"
+	innodb "filewise/engine/innodb/dialect"
+	postgres "filewise/engine/postgres/dialect"
 )
 
-// Logged is a statement of a made-up log.
-type Logged struct {
+// loggedLine is a statement of a made-up log.
+type loggedLine struct {
 	Session int
 	Text    string
 	Millis  int
@@ -26,13 +27,13 @@ type Logged struct {
 // mutated is a log in the making: the statements of each session, and how much of them a study must cover.
 type mutated struct {
 	*rand.Rand
-	sessions    [3][]Logged
+	sessions    [3][]loggedLine
 	session     int
 	calls, time [2]float64 // [0] covered, [1] all
 }
 
 func (m *mutated) add(text string) float64 {
-	l := Logged{Session: m.session, Text: text, Millis: 1 + m.IntN(40)}
+	l := loggedLine{Session: m.session, Text: text, Millis: 1 + m.IntN(40)}
 	m.sessions[m.session] = append(m.sessions[m.session], l)
 	return float64(l.Millis) / 1000
 }
@@ -77,10 +78,10 @@ func (m *mutated) unit() {
 	}
 }
 
-// MutatedLogs captures 100 made-up logs of a kind, and fails if a study does not cover what it should within 2 points.
+// mutatedLogs captures 100 made-up logs of a kind, and fails if a study does not cover what it should within 2 points.
 // shape divides a statement as the engine's watcher does. If timed is false, the logs have no times.
-func MutatedLogs(t *testing.T, e filewise.Capturer, timed bool, shape func(text string) (filewise.Shape, error),
-	render func([]Logged) string) {
+func mutatedLogs(t *testing.T, e filewise.Capturer, timed bool, shape func(text string) (filewise.Shape, error),
+	render func([]loggedLine) string) {
 	t.Helper()
 	for seed := range uint64(100) {
 		m := &mutated{Rand: rand.New(rand.NewPCG(seed, 42))}
@@ -92,7 +93,7 @@ func MutatedLogs(t *testing.T, e filewise.Capturer, timed bool, shape func(text 
 				m.count(false, 1, m.add("BEGIN")+m.work()) // the log ends within this transaction
 			}
 		}
-		var all []Logged
+		var all []loggedLine
 		at := time.Date(2026, 11, 27, 10, 0, 0, 0, time.UTC)
 		for left := true; left; {
 			left = false
@@ -105,7 +106,7 @@ func MutatedLogs(t *testing.T, e filewise.Capturer, timed bool, shape func(text 
 			}
 		}
 		log := render(all)
-		s, err := capture.Take(context.Background(), e, shaped{shape: shape}, capture.Options{Database: "shop", LogName: "x",
+		s, err := Take(context.Background(), e, shaped{shape: shape}, Options{Database: "shop", LogName: "x",
 			Log: strings.NewReader(log)})
 		want := m.time[0] / m.time[1]
 		if !timed {
@@ -116,6 +117,19 @@ func MutatedLogs(t *testing.T, e filewise.Capturer, timed bool, shape func(text 
 		}
 	}
 }
+
+// logsOf reads an engine's logs. Nothing else of the engine is needed.
+func logsOf(engine string) filewise.Capturer {
+	rules := map[string]customsql.Rules{"postgres": postgres.CustomRules, "mariadb": innodb.CustomRules, "mysql": innodb.CustomRules}
+	return capturer{ruled{rules: rules[engine]}, products[engine]}
+}
+
+type ruled struct {
+	Engine
+	rules customsql.Rules
+}
+
+func (r ruled) UserSQL() customsql.Rules { return r.rules }
 
 // shaped watches a made-up database with one table.
 type shaped struct {
@@ -143,4 +157,11 @@ func (shaped) Table(_ context.Context, name string, _ func(string) bool) (filewi
 		t.Columns = append(t.Columns, filewise.ColumnFacts{Name: c, Type: filewise.TypeWhole, Low: "1", High: "99", Distinct: 99})
 	}
 	return t, nil
+}
+
+func fatal(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

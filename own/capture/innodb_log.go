@@ -1,4 +1,4 @@
-package external
+package capture
 
 import (
 	"bufio"
@@ -11,8 +11,7 @@ import (
 
 	"filewise"
 	"filewise/engine/customsql"
-	"filewise/engine/innodb/dialect"
-	"filewise/engine/internal/dumpfile"
+	"filewise/internal/filesystem"
 )
 
 // commands holds the general log's commands that are recognized without a time before them.
@@ -67,25 +66,23 @@ var (
 	connectedTo = regexp.MustCompile(`^\S+@\S* (?:as \S+ )?on (\S+)? ?using`)
 	// inRoutine matches a statement within a function. MariaDB logs it next to the statement that calls the function.
 	inRoutine = regexp.MustCompile(`\bNAME_CONST\('`)
-	// executes matches SQL's own EXECUTE. The server writes another line after it, with the statement and its values.
-	executes    = regexp.MustCompile(`(?i)^\s*EXECUTE\s`)
+	// sqlExecute matches SQL's own EXECUTE. The server writes another line after it, with the statement and its values.
+	sqlExecute  = regexp.MustCompile(`(?i)^\s*EXECUTE\s`)
 	useDatabase = regexp.MustCompile("(?i)^use `?([^`;]+)`?;?$")
 )
 
-// ReadLog reads a general log or a slow log, and calls each for every statement of the database.
-func (d Engine) ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
-	l := &log{wanted: database, databases: map[string]string{}}
-	t := dialect.CustomRules.Teller(false, each)
-	defer t.Close()
-	l.each = l.seen.Of(t.Tell)
-	unpacked, err := dumpfile.Text(r)
+// readInnoDBLog reads a general log or a slow log, and calls each for every statement of the database.
+func readInnoDBLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
+	l := &innodbLog{wanted: database, databases: map[string]string{}}
+	l.each = l.seen.Of(each)
+	unpacked, err := filesystem.Unpack(r)
 	if err != nil {
-		return wrongLog(err)
+		return wrongInnoDBLog(err)
 	}
 	defer unpacked.Close()
 	in := bufio.NewReaderSize(unpacked, 1<<16)
 	for {
-		line, err := dumpfile.Line(in, l.bytes)
+		line, err := filesystem.Line(in, l.bytes)
 		if line != "" {
 			l.seen.Lines++
 			l.line(strings.TrimRight(line, "\r\n"))
@@ -101,16 +98,16 @@ func (d Engine) ReadLog(r io.Reader, database string, each func(filewise.LoggedS
 	if l.known {
 		return l.seen.None(database)
 	}
-	return wrongLog(errors.New("none of its lines is of one"))
+	return wrongInnoDBLog(errors.New("none of its lines is of one"))
 }
 
-func wrongLog(err error) error {
+func wrongInnoDBLog(err error) error {
 	return filewise.Errorf(filewise.CodeUsage, "give the file that general_log_file or slow_query_log_file names",
 		"this is no general and no slow log: %w", err)
 }
 
-// log holds the state of reading one log.
-type log struct {
+// innodbLog holds the state of reading one log of MariaDB or MySQL.
+type innodbLog struct {
 	wanted    string
 	each      func(filewise.LoggedStatement)
 	databases map[string]string // by session
@@ -128,7 +125,7 @@ type log struct {
 	told    bool
 }
 
-func (l *log) line(line string) {
+func (l *innodbLog) line(line string) {
 	l.bytes += len(line)
 	if strings.HasSuffix(line, "started with:") && headFirst.MatchString(line) || l.head && headNext.MatchString(line) {
 		l.end()
@@ -178,7 +175,7 @@ func used(text string) (name string, is bool) {
 	return "", false
 }
 
-func (l *log) slowHead(line string) {
+func (l *innodbLog) slowHead(line string) {
 	if len(l.text) > 0 {
 		l.end()
 	}
@@ -205,7 +202,7 @@ func (l *log) slowHead(line string) {
 }
 
 // command handles a line of the general log.
-func (l *log) command(what, text string) {
+func (l *innodbLog) command(what, text string) {
 	switch what {
 	case "Connect":
 		l.left() // the server has started again
@@ -223,7 +220,7 @@ func (l *log) command(what, text string) {
 			return
 		}
 		// Searching for a text is ten times as fast as for a regular expression.
-		if what == "Query" && (executes.MatchString(text) || strings.Contains(text, "NAME_CONST('") && inRoutine.MatchString(text)) {
+		if what == "Query" && (sqlExecute.MatchString(text) || strings.Contains(text, "NAME_CONST('") && inRoutine.MatchString(text)) {
 			return
 		}
 		l.text = append(l.text, text)
@@ -231,14 +228,14 @@ func (l *log) command(what, text string) {
 }
 
 // left reports that a session has ended.
-func (l *log) left() {
+func (l *innodbLog) left() {
 	if of, known := l.databases[l.session]; known && of == l.wanted && l.seen.Told() {
 		l.each(filewise.LoggedStatement{Session: l.session})
 	}
 }
 
 // end passes on the statement that was read.
-func (l *log) end() {
+func (l *innodbLog) end() {
 	text := strings.TrimSpace(strings.Join(l.text, "\n"))
 	clear(l.text)
 	l.text, l.bytes = l.text[:0], 0

@@ -1,4 +1,4 @@
-package capturing
+package capture
 
 import (
 	"cmp"
@@ -119,8 +119,8 @@ func entryOf(text []byte) (entry, error) {
 		cmp.Or(line.Context, of.Context)}, nil
 }
 
-// log holds the state of reading one log.
-type log struct {
+// postgresLog holds the state of reading one log of PostgreSQL.
+type postgresLog struct {
 	database string
 	each     func(filewise.LoggedStatement)
 	seen     customsql.Seen
@@ -136,18 +136,18 @@ var (
 	foreign = regexp.MustCompile(`(?s)^[^:\x{ff1a}\n"]{2,40}[:\x{ff1a}]\s*([0-9.]+) ms[,\x{ff0c}]?\s+[^:\x{ff1a}\n]{2,100}[:\x{ff1a}]\s?(.*)$`)
 	planned = regexp.MustCompile(`(?s)^duration: ([0-9.]+) ms  plan:\n(.*)$`)
 	// planText matches what auto_explain reports of a statement, up to the plan.
-	planText = regexp.MustCompile(`(?s)^Query Text: (.*?)\n(?:Query Parameters: ([^\n]*)\n)?[^\n]*  \(cost=[0-9.]+\.\.`)
-	planXML  = regexp.MustCompile(`(?s)<Query-Text>(.*?)</Query-Text>\s*(?:<Query-Parameters>(.*?)</Query-Parameters>)?`)
-	planYAML = regexp.MustCompile(`(?s)^Query Text: ("(?:[^"\\]|\\.)*")\n(?:Query Parameters: ("(?:[^"\\]|\\.)*")\n)?`)
-	prepares = regexp.MustCompile(`(?is)^\s*PREPARE\s+("[^"]+"|\w+)\s*(?:\([^)]*\))?\s+AS\s+(.*)$`)
-	declares = regexp.MustCompile(`(?is)^\s*DECLARE\s+(?:"[^"]+"|\w+)\s[^;]*?\bCURSOR\b.*?\bFOR\s+(.*)$`)
-	executes = regexp.MustCompile(`(?is)^\s*EXECUTE\s+("[^"]+"|\w+)\s*(?:\((.*)\))?[\s;]*$`)
-	literal  = regexp.MustCompile(`(?s)^\s*(?:('(?:[^']|'')*'|-?[0-9.]+|NULL|true|false)\s*)(?:::[\w ]+)?(?:,|$)`)
+	planText  = regexp.MustCompile(`(?s)^Query Text: (.*?)\n(?:Query Parameters: ([^\n]*)\n)?[^\n]*  \(cost=[0-9.]+\.\.`)
+	planXML   = regexp.MustCompile(`(?s)<Query-Text>(.*?)</Query-Text>\s*(?:<Query-Parameters>(.*?)</Query-Parameters>)?`)
+	planYAML  = regexp.MustCompile(`(?s)^Query Text: ("(?:[^"\\]|\\.)*")\n(?:Query Parameters: ("(?:[^"\\]|\\.)*")\n)?`)
+	preparing = regexp.MustCompile(`(?is)^\s*PREPARE\s+("[^"]+"|\w+)\s*(?:\([^)]*\))?\s+AS\s+(.*)$`)
+	declaring = regexp.MustCompile(`(?is)^\s*DECLARE\s+(?:"[^"]+"|\w+)\s[^;]*?\bCURSOR\b.*?\bFOR\s+(.*)$`)
+	executing = regexp.MustCompile(`(?is)^\s*EXECUTE\s+("[^"]+"|\w+)\s*(?:\((.*)\))?[\s;]*$`)
+	literal   = regexp.MustCompile(`(?s)^\s*(?:('(?:[^']|'')*'|-?[0-9.]+|NULL|true|false)\s*)(?:::[\w ]+)?(?:,|$)`)
 )
 
-// declared returns the query of the cursor that a statement declares, or "" if it declares none.
+// declared returns the query of the cursor that a statement declaring, or "" if it declaring none.
 func declared(text string) string {
-	if m := declares.FindStringSubmatch(text); m != nil {
+	if m := declaring.FindStringSubmatch(text); m != nil {
 		return m[1]
 	}
 	return ""
@@ -175,9 +175,9 @@ func plannedText(plan string) (text, parameters string) {
 	return form.Text, form.Parameters
 }
 
-// logged returns the statement in a message, and its time in ms if reported. It reads messages of log_statement and
+// loggedText returns the statement in a message, and its time in ms if reported. It reads messages of log_statement and
 // log_min_duration_statement, also for prepared statements. Messages of other kinds must be in English.
-func logged(message string) (ms, text string, ok bool) {
+func loggedText(message string) (ms, text string, ok bool) {
 	if of, is := strings.CutPrefix(message, "duration: "); is {
 		if ms, message, is = strings.Cut(of, " ms  "); !is || strings.Trim(ms, "0123456789.") != "" {
 			return "", "", false
@@ -219,10 +219,10 @@ func arguments(detail string) (all []string) {
 	}
 }
 
-// statement reads the statement from an entry's message; ok is false if there is none. The values of its parameters are
+// statementOf reads the statement from an entry's message; ok is false if there is none. The values of its parameters are
 // then in the entry's detail.
-func statement(e *entry) (text string, seconds float64, plan, ok bool) {
-	if took, text, ok := logged(e.message); ok {
+func statementOf(e *entry) (text string, seconds float64, plan, ok bool) {
+	if took, text, ok := loggedText(e.message); ok {
 		ms, _ := strconv.ParseFloat(took, 64) // 0 if there is no time
 		return text, ms / 1000, false, true
 	}
@@ -243,9 +243,9 @@ func statement(e *entry) (text string, seconds float64, plan, ok bool) {
 	return m[2], ms / 1000, plan, true
 }
 
-func (l *log) take(e entry) {
+func (l *postgresLog) take(e entry) {
 	l.seen.Lines++
-	text, seconds, plan, ok := statement(&e)
+	text, seconds, plan, ok := statementOf(&e)
 	if ok {
 		l.seen.Add(e.database)
 	}
@@ -274,16 +274,16 @@ func (l *log) take(e entry) {
 	word = strings.ToUpper(word[:min(len(word), len("PREPARE"))])
 	switch word {
 	case "PREPARE":
-		if m := prepares.FindStringSubmatch(text); m != nil {
+		if m := preparing.FindStringSubmatch(text); m != nil {
 			l.prepared[[2]string{e.session, m[1]}] = m[2]
 		}
 	case "EXECUTE":
-		if m := executes.FindStringSubmatch(text); m != nil {
+		if m := executing.FindStringSubmatch(text); m != nil {
 			s.Text = cmp.Or(l.prepared[[2]string{e.session, m[1]}], text)
-			if of := prepares.FindStringSubmatch(strings.TrimPrefix(e.detail, "prepare: ")); of != nil {
+			if of := preparing.FindStringSubmatch(strings.TrimPrefix(e.detail, "prepare: ")); of != nil {
 				s.Text = of[2]
 			}
-			s.Arguments = given(m[2])
+			s.Arguments = argumentsOf(m[2])
 		}
 	case "DECLARE":
 		s.Text = cmp.Or(declared(text), text)
@@ -291,8 +291,8 @@ func (l *log) take(e entry) {
 	l.each(s)
 }
 
-// given returns the arguments of an EXECUTE if all are literals, else nil.
-func given(text string) (all []string) {
+// argumentsOf returns the arguments of an EXECUTE if all are literals, else nil.
+func argumentsOf(text string) (all []string) {
 	for text != "" {
 		m := literal.FindStringSubmatch(text)
 		if m == nil {
@@ -304,7 +304,7 @@ func given(text string) (all []string) {
 }
 
 // end reports the plans that no other entry followed.
-func (l *log) end() {
+func (l *postgresLog) end() {
 	for _, session := range slices.Sorted(maps.Keys(l.plans)) {
 		l.each(l.plans[session])
 	}
