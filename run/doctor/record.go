@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -240,7 +241,7 @@ func (r Record) read(claims []string) Reading {
 // Text returns the reading for people.
 func (r Reading) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Self-check of %s %s: %d of %s proven on that version.\n", r.Engine, r.Version, len(r.Proven),
+	fmt.Fprintf(&b, "Self-check of %s %s: %d of %s proven on that version.\n", r.Engine, cmp.Or(r.Version, "(unknown version)"), len(r.Proven),
 		filewise.Counted(len(r.Proven)+len(r.Failed)+len(r.Open), "claim"))
 	for _, list := range []struct {
 		word   string

@@ -122,6 +122,11 @@ func (c *selfCheck) onServer(ctx context.Context, before map[string]filewise.Lef
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, env.Close()) }()
+	if before == nil { // an account that may build nothing can still show the version
+		if facts, err := env.Server.Facts(ctx); err == nil {
+			c.record.facts(facts, true)
+		}
+	}
 	if left, err = leftovers(ctx, env.Server); err != nil || before == nil {
 		return left, err
 	}
