@@ -111,21 +111,21 @@ func TestConstants(t *testing.T) {
 
 // Each value of a long list finds its bracket at once: a search for each would take the square of their number.
 func TestLongList(t *testing.T) {
-	fastest := func(n int) (took time.Duration) {
-		for range 3 {
-			start := time.Now()
-			s, err := postgres.Shape("SELECT a FROM t WHERE b IN (1"+strings.Repeat(", 7", n-1)+")", "", nil)
-			if last := time.Since(start); took == 0 || last < took {
-				took = last
-			}
-			if err != nil || len(s.Values) != n || s.Values[n-1].Column != "b" {
-				t.Fatalf("%d of %d values, %v", len(s.Values), n, err)
-			}
+	takes := func(n int) time.Duration {
+		start := time.Now()
+		s, err := postgres.Shape("SELECT a FROM t WHERE b IN (1"+strings.Repeat(", 7", n-1)+")", "", nil)
+		took := time.Since(start)
+		if err != nil || len(s.Values) != n || s.Values[n-1].Column != "b" {
+			t.Fatalf("%d of %d values, %v", len(s.Values), n, err)
 		}
 		return took
 	}
-	if few, many := fastest(1000), fastest(20_000); many > 100*few { // 20 times, or by searches 400 times
-		t.Errorf("1,000 values take %v, 20,000 take %v", few, many)
+	few, many := takes(1000), takes(20_000)
+	// 20 times, or by searches 400 times; what runs beside it is in no fastest time for long.
+	for end := time.Now().Add(10 * time.Second); many > 100*few; few, many = min(few, takes(1000)), min(many, takes(20_000)) {
+		if time.Now().After(end) {
+			t.Fatalf("1,000 values take %v, 20,000 take %v", few, many)
+		}
 	}
 }
 
