@@ -33,6 +33,7 @@ func TestShape(t *testing.T) {
 			"SELECT data ? <. >, now() - interval <. span> FROM t WHERE a IN (<t.a other> )"},
 		{postgres, "SELECT CAST(a AS numeric(10, 2)) FROM t WHERE lower(name) LIKE $1",
 			"SELECT CAST(a AS numeric(10, 2)) FROM t WHERE lower(name) LIKE <t.name pattern>"},
+		{mysql, "SELECT a FROM t WHERE YEAR(t.at) = ? AND COUNT(a) > ?", "SELECT a FROM t WHERE YEAR(t.at) = <. equal> AND COUNT(a) > <. lower>"},
 		{mysql, "SELECT COUNT ( * ) FROM `shop` . `orders` WHERE `id` IN (...) LIMIT ?, ...",
 			"SELECT COUNT( * ) FROM `orders` WHERE `id` IN(<orders.id other>, <orders.id other>, <orders.id other>, <orders.id other>, " +
 				"<orders.id other>) LIMIT <. offset>,<. limit>"},

@@ -1,6 +1,7 @@
 package customsql
 
 import (
+	"slices"
 	"strings"
 
 	"filewise"
@@ -154,10 +155,17 @@ func (s *shaper) forward(i int) int {
 	return i
 }
 
-// column reads the column that ends at a place: a, t.a, lower(a).
+// alike lists the functions whose values are like their argument's.
+var alike = []string{"LOWER", "UPPER", "LCASE", "UCASE", "TRIM", "LTRIM", "RTRIM", "BTRIM", "UNACCENT", "BINARY", "COALESCE", "IFNULL",
+	"ISNULL", "NVL", "MIN", "MAX", "AVG", "ABS", "TRUNC", "DATE"}
+
+// column reads the column that ends at a place: a, t.a, lower(a). The value of another function is no column's.
 func (s *shaper) column(end int, use filewise.Use) filewise.ValueUse {
 	u := filewise.ValueUse{Use: use}
 	if s.at(end).is(")") {
+		if f := s.at(s.opening(end) - 1).name(); f != "" && !slices.Contains(alike, strings.ToUpper(f)) {
+			return u
+		}
 		end--
 	}
 	u.Column = s.at(end).name()

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"filewise"
 	"filewise/engine/customsql"
+	"filewise/engine/innodb/dialect"
 	"filewise/internal/filesystem"
 )
 
@@ -220,11 +222,32 @@ func (l *innodbLog) command(what, text string) {
 			return
 		}
 		// Searching for a text is ten times as fast as for a regular expression.
-		if what == "Query" && (sqlExecute.MatchString(text) || strings.Contains(text, "NAME_CONST('") && inRoutine.MatchString(text)) {
+		if what == "Query" && (ofTrigger(text) || sqlExecute.MatchString(text) ||
+			strings.Contains(text, "NAME_CONST('") && inRoutine.MatchString(text)) {
 			return
 		}
 		l.text = append(l.text, text)
 	}
+}
+
+// ofTrigger reports whether a statement is one of a trigger's, which servers log after the statement that fires it: it
+// reads NEW.x or OLD.x, and no table is called so.
+func ofTrigger(text string) (is bool) {
+	if !slices.ContainsFunc([]string{"NEW.", "OLD.", "new.", "old."}, func(row string) bool { return strings.Contains(text, row) }) {
+		return false
+	}
+	all := slices.DeleteFunc(dialect.CustomRules.Tokens(text), func(t customsql.Token) bool { return t.Gap })
+	for i, t := range all {
+		name := strings.ToUpper(strings.Trim(t.Raw, "`"))
+		if name != "NEW" && name != "OLD" || i > 0 && all[i-1].Text == "." {
+			continue
+		}
+		if i+1 == len(all) || all[i+1].Text != "." {
+			return false
+		}
+		is = true
+	}
+	return is
 }
 
 // left reports that a session has ended.

@@ -46,6 +46,10 @@ func TestReadLogsOfInnoDB(t *testing.T) {
 			"2026-11-25T10:00:00.0Z\t    9 Brand new\t\n", "UPDATE a"},
 		"EXECUTE": {general + "2026-11-25T10:00:00.0Z\t    8 Query\tEXECUTE s USING @a\n2026-11-25T10:00:00.0Z\t    8 Execute\tSELECT 7\n" +
 			"2026-11-25T10:00:00.0Z\t    8 Query\tSELECT COUNT(*) INTO v FROM a WHERE b = NAME_CONST('p',5)\n", "SELECT 7"},
+		"trigger": {general + "2026-11-25T10:00:00.0Z\t    8 Query\tUPDATE a SET b = 'see new.html'\n" +
+			"2026-11-25T10:00:00.0Z\t    8 Query\tUPDATE c SET d = new.d WHERE id = OLD.id\n" +
+			"2026-11-25T10:00:00.0Z\t    8 Query\tINSERT INTO a VALUES (1) AS new ON DUPLICATE KEY UPDATE b = new.b\n",
+			"UPDATE a SET b = 'see new.html'|INSERT INTO a VALUES (1) AS new ON DUPLICATE KEY UPDATE b = new.b"},
 		"restart": {general + "2026-11-25T10:00:00.0Z\t    8 Query\tUPDATE a\n" + general +
 			"2026-11-25T10:00:00.0Z\t    8 Query\tSELECT 1\n# x\n\t2\n",
 			"UPDATE a||SELECT 1\n# x\n\t2"},
