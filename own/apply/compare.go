@@ -66,8 +66,9 @@ func otherStorage(r archive.Run, t filewise.Target, seen filewise.Inspection) st
 	return ""
 }
 
-// looser is the least factor by which a table in use is larger than one into which the same rows were just loaded.
-const looser = 1.1
+// looser is the factor by which a table in use can be larger than one into which the same rows were just loaded: B-trees
+// of random keys are filled to 69 %, loaded ones to 90 %, and autovacuum lets a fifth of the rows be dead.
+const looser = 1.5
 
 // testedBytes returns the most data that a trial had in its tables, in bytes.
 func testedBytes(trials []filewise.Trial, roles []filewise.Role) (most int64) {

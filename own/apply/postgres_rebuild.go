@@ -91,6 +91,9 @@ func (r *rebuild) statements() ([]string, error) {
 		of := func(table string) string {
 			return "pg_get_serial_sequence(" + dialect.Literal(table) + ", " + dialect.Literal(column) + ")"
 		}
+		// LIKE makes a sequence of type bigint with the limits of the old one.
+		r.add("DO %s", dialect.Literal("BEGIN EXECUTE format('ALTER SEQUENCE %s AS %s', "+of(name)+", (SELECT seqtypid::regtype FROM "+
+			"pg_sequence WHERE seqrelid = "+of(held)+"::regclass)); END"))
 		r.add("SELECT setval(%s, pg_sequence_last_value(%s))", of(name), of(held)) // NULL, which leaves it unused, if it was never used
 	}
 	for _, what := range r.parts["rights"] {
