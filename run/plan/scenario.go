@@ -257,6 +257,9 @@ func (m *maker) possible(arms []arm) ([]arm, error) {
 // Values returns a plan's values as flags, by name. Zero and empty values are left out.
 func Values(p experiment.Plan) map[string]string {
 	w := p.Params
+	if w.Cache != "" && w.Cache != workload.CacheWarm { // a cold query is executed once
+		w.Repeat, w.Batch = 0, 0
+	}
 	all := map[string]any{
 		"connections": w.Connections, "row-bytes": w.RowBytes, "commit-every": w.CommitEvery, "table": w.Table, "key": w.Key,
 		"rows": w.Rows, "mode": w.Mode, "connect": w.Connect, "index": w.Index, "cache": w.Cache, "data": w.Data,
