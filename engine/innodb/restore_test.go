@@ -91,7 +91,7 @@ var shownOf = map[Engine][]string{
 }
 
 // unlike holds what a layout, and a server without the original's accounts, makes different.
-var unlike = regexp.MustCompile("(?s)DEFINER=`\\w+`@`\\w+` ?|TABLESPACE `\\w+` ?| DATA DIRECTORY='[^']*'|" +
+var unlike = regexp.MustCompile("(?s)DEFINER=`\\w+`@`\\w+` ?|/\\*!50100 TABLESPACE `\\w+` \\*/ | DATA DIRECTORY='[^']*'|" +
 	"\\s*(/\\*!50100)?\\s*PARTITION BY.*$| \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d\\.\\d\\d$| *\\bdefiner=\\S+")
 
 var code = regexp.MustCompile("^SHOW CREATE (TRIGGER|PROCEDURE|FUNCTION|EVENT)")

@@ -40,7 +40,7 @@ func TestScaleThatHolds(t *testing.T) {
 	if (Plan{Scenario: "inserts"}).Meaning(Host{}) != nil {
 		t.Error("a plan of its own has the meaning of an article's")
 	}
-	if s := (Meaning{Scale: 0.5, Bytes: 1e9}).Sentence(0.5); !strings.Contains(s, "holds at this scale") {
+	if s := (Meaning{Scale: 0.5, Bytes: 1e9}).Sentence(0.5); !strings.Contains(s, "hold at this scale") {
 		t.Error(s)
 	}
 }

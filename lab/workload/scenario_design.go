@@ -252,6 +252,9 @@ func (s Scenario) AsPublished(scale float64) Scenario {
 	if d.Connect != "" {
 		s.Params.Connect = d.Connect
 	}
+	if s.Params.Cache != "" {
+		s.Params.Cache = CacheWarm
+	}
 	if s.Params.Repeat > 0 {
 		s.Params.Repeat, s.Params.Batch = 1, 1
 	}

@@ -28,12 +28,12 @@ func (s Scenario) Variant(p Params, l filewise.Layout, volumes []filewise.Volume
 		return VariantChurn
 	case p.Warehouses > 0:
 		return VariantPlain
-	case p.Cache == CacheWarm:
-		return VariantWarm
-	case p.Cache != "":
-		return VariantCold
 	case s.ByVolumes:
 		return variantOf(used(l.Data, l.DataVolumes(volumes)))
+	case !s.Stripes && p.Cache == CacheWarm:
+		return VariantWarm
+	case !s.Stripes && p.Cache != "":
+		return VariantCold
 	case !s.Stripes:
 		return ""
 	case l.Discard:

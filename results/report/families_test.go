@@ -32,6 +32,8 @@ func families(t *testing.T) map[string]report.Data {
 	return maps.Clone(d)
 }
 
+func warm(p *workload.Params) { p.Cache = workload.CacheWarm }
+
 var allFamilies = sync.OnceValues(func() (map[string]report.Data, error) {
 	out := map[string]report.Data{}
 	for name, x := range map[string]phased{
@@ -42,7 +44,7 @@ var allFamilies = sync.OnceValues(func() (map[string]report.Data, error) {
 				}
 				return 0
 			}},
-		"scan": {Scenario: "scan", Engine: "mysql", Files: []int{1, 40}, Noise: 0.005, Took: 400 * time.Microsecond, Blocks: 12,
+		"scan": {Scenario: "scan", Engine: "mysql", Files: []int{1, 40}, Noise: 0.005, Took: 400 * time.Microsecond, Blocks: 12, Params: warm,
 			Effect: func(family string, files int) float64 {
 				if files == 40 && (family == "query 4" || family == "query 5") {
 					return -0.08

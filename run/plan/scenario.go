@@ -157,13 +157,13 @@ func (o *ScenarioOptions) apply(p *workload.Params) error {
 }
 
 // setCache keeps caches warm, unless --cache is given, in designs that need it: queries that are repeated or arrive at a
-// rate, articles, and servers by URL, whose caches serve others or take a further right to empty.
+// rate, and servers by URL, whose caches serve others or take a further right to empty.
 func (m *maker) setCache() {
 	o := m.o
 	if !slices.Contains(m.sc.Flags, "cache") || o.Cache.Given() {
 		return
 	}
-	if o.AsPublished.Value || o.Repeat.Given() || o.Batch.Given() || o.Rate.Given() || o.Measure.Value == experiment.MeasureLifecycle ||
+	if o.Repeat.Given() || o.Batch.Given() || o.Rate.Given() || o.Measure.Value == experiment.MeasureLifecycle ||
 		m.Target.Mode == filewise.External || m.plan.Params.Own {
 		m.plan.Params.Cache = workload.CacheWarm
 	}
