@@ -27,10 +27,10 @@ const (
 	CacheStorageCold Cache = "storage-cold" // the same, and the files' pages are evicted from the system's cache
 )
 
-// Phase is a part of a trial that is measured separately, and judged separately as a family.
+// Phase is a part of a trial that is measured separately, and judged separately as an operation.
 type Phase struct {
-	Family string `json:"family"` // of its measure
-	Unit   string `json:"unit"`   // of one operation
+	Operation string `json:"family"` // of its measure
+	Unit      string `json:"unit"`   // of one operation
 	// Section names the phase's SQL. "call-SECTION" runs a number of operations on the server. "statement-SECTION" is an
 	// operation that the client sends. "committed-SECTION" reports whether such an operation is committed.
 	Section string `json:"section"`
@@ -67,7 +67,7 @@ type Phase struct {
 	// Window is the measured time of a phase without Ops, if the plan's trials are of fixed work. If 0, it is the plan's
 	// window.
 	Window time.Duration `json:"window,omitempty"`
-	// ConcurrentLoad is the family of a phase that works at a rate, and whose load runs for as long as this act does. If
+	// ConcurrentLoad is the operation of a phase that works at a rate, and whose load runs for as long as this act does. If
 	// empty, there is none.
 	ConcurrentLoad string `json:"beside,omitempty"`
 	// ByLatency lists the figures of latency (MeanLatency, P99Latency) by which a phase of work is judged, instead of by
@@ -93,7 +93,7 @@ type ArgsWriter interface {
 	WriteArgs(to RowWriter, worker int, i int64)
 }
 
-// The values of Phase.ByLatency, with which the names of families end.
+// The values of Phase.ByLatency, with which the names of operations end.
 const (
 	MeanLatency = "mean latency"
 	P99Latency  = "p99 latency"
@@ -102,47 +102,47 @@ const (
 // UnitTimes is the unit of measures that are a single time. Their throughput is the inverse of that time.
 const UnitTimes = "times"
 
-// LatencyFamily returns the name of the family that judges the latency of another family's operations by a figure.
-func LatencyFamily(family, figure string) string { return family + " (" + figure + ")" }
+// LatencyOperation returns the name of the operation that judges the latency of another operation's executions by a figure.
+func LatencyOperation(operation, figure string) string { return operation + " (" + figure + ")" }
 
-// OfLatency is the inverse of LatencyFamily. For another kind of family, it returns the family itself and an empty
+// OfLatency is the inverse of LatencyOperation. For another kind of operation, it returns the operation itself and an empty
 // figure.
-func OfLatency(family string) (of, figure string) {
+func OfLatency(operation string) (of, figure string) {
 	for _, figure := range []string{MeanLatency, P99Latency} {
-		if of, ok := strings.CutSuffix(family, LatencyFamily("", figure)); ok {
+		if of, ok := strings.CutSuffix(operation, LatencyOperation("", figure)); ok {
 			return of, figure
 		}
 	}
-	return family, ""
+	return operation, ""
 }
 
-// ConcurrentFamily returns the name of the family of a load that runs during another phase's work.
-func ConcurrentFamily(load, act string) string { return load + " beside " + act }
+// ConcurrentOperation returns the name of the operation of a load that runs during another phase's work.
+func ConcurrentOperation(load, act string) string { return load + " beside " + act }
 
-// Families returns the families by which the program is judged, in order.
-func (p Program) Families() []string {
+// Operations returns the operations by which the program is judged, in order.
+func (p Program) Operations() []string {
 	var acts, loads []string
 	for _, x := range p.Phases {
 		if len(x.ByLatency) == 0 {
-			acts = append(acts, x.Family)
+			acts = append(acts, x.Operation)
 		}
 		for _, figure := range x.ByLatency {
-			loads = append(loads, LatencyFamily(x.Family, figure))
+			loads = append(loads, LatencyOperation(x.Operation, figure))
 		}
 	}
 	for _, x := range p.Phases {
 		if i := p.PhaseOf(x.ConcurrentLoad); i >= 0 {
 			for _, figure := range p.Phases[i].ByLatency {
-				loads = append(loads, LatencyFamily(ConcurrentFamily(x.ConcurrentLoad, x.Family), figure))
+				loads = append(loads, LatencyOperation(ConcurrentOperation(x.ConcurrentLoad, x.Operation), figure))
 			}
 		}
 	}
 	return append(acts, loads...)
 }
 
-// PhaseOf returns the index of the family's phase, or −1 if there is none.
-func (p Program) PhaseOf(family string) int {
-	return slices.IndexFunc(p.Phases, func(x Phase) bool { return x.Family == family })
+// PhaseOf returns the index of the operation's phase, or −1 if there is none.
+func (p Program) PhaseOf(operation string) int {
+	return slices.IndexFunc(p.Phases, func(x Phase) bool { return x.Operation == operation })
 }
 
 // RowWriter receives the values of rows, column by column. An engine's encoder passes them on without storing them.

@@ -39,10 +39,10 @@ type Trial struct {
 	Warnings []Warning     `json:"warnings,omitempty"`
 }
 
-// Measure holds the results of one family of operations in a trial. Durations count from the start of the warm-up.
+// Measure holds the results of one operation in a trial. Durations count from the start of the warm-up.
 type Measure struct {
-	Family string `json:"family"`
-	Unit   string `json:"unit"` // unit of Work: "rows"
+	Operation string `json:"family"`
+	Unit      string `json:"unit"` // unit of Work: "rows"
 	// Connections is the number of connections that worked at the same time. It is 0 if not known, for trials stored by an
 	// older Filewise.
 	Connections int `json:"connections,omitempty"`
@@ -141,10 +141,10 @@ func (m Measure) WindowRate() float64 {
 	return m.Work / d.Seconds()
 }
 
-// Throughput returns the throughput of the named family. ok is false if the trial did not measure it.
-func (t Trial) Throughput(family string) (x float64, ok bool) {
+// Throughput returns the throughput of the named operation. ok is false if the trial did not measure it.
+func (t Trial) Throughput(operation string) (x float64, ok bool) {
 	for _, m := range t.Measures {
-		if m.Family == family {
+		if m.Operation == operation {
 			return m.Throughput(), t.State == Done && m.Throughput() > 0
 		}
 	}

@@ -153,9 +153,9 @@ func (s *Standing) count(trials []filewise.Trial) {
 	}
 }
 
-// estimates returns the estimates of the first family, which covers all families if there are several.
+// estimates returns the estimates of the first operation, which covers all operations if there are several.
 func estimates(d report.Data) (out []web.Estimate) {
-	for _, l := range report.Families(d)[0].Layouts {
+	for _, l := range report.Operations(d)[0].Layouts {
 		if !l.Baseline {
 			out = append(out, web.Estimate{Layout: l.Name, Text: l.Text, Mark: l.Mark, Percent: l.Percent, Low: l.PercentLow, High: l.PercentHigh})
 		}

@@ -146,7 +146,7 @@ func (n *notices) watchSpace(between bool) {
 func decisions(j experiment.Judgement) []notify.Decision {
 	var out []notify.Decision
 	for _, d := range j.Decisions() {
-		out = append(out, notify.Decision{Family: d.Family, Decision: string(d.Decision), Layout: d.Layout, BoundPercent: d.BoundPercent,
+		out = append(out, notify.Decision{Operation: d.Operation, Decision: string(d.Decision), Layout: d.Layout, BoundPercent: d.BoundPercent,
 			MarginPercent: d.MarginPercent})
 	}
 	return out

@@ -82,8 +82,8 @@ func TestTheStoredVerdictSaysWhatLatencyLoses(t *testing.T) {
 		t.Fatalf("%+v, %v", runs, err)
 	}
 	want := out.Data.Judgement.First().Result.Document()
-	for _, listed := range [][]experiment.FamilyDecision{runs[0].Decisions, out.Run.Decisions} {
-		if len(listed) != 1 || listed[0].Decision != want.Decision || listed[0].Layout != want.Layout || listed[0].Family != "" ||
+	for _, listed := range [][]experiment.OperationDecision{runs[0].Decisions, out.Run.Decisions} {
+		if len(listed) != 1 || listed[0].Decision != want.Decision || listed[0].Layout != want.Layout || listed[0].Operation != "" ||
 			(listed[0].BoundPercent == nil) != (want.BoundPercent == nil) {
 			t.Errorf("stored is %+v, want %+v", listed, want)
 		}

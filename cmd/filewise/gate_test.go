@@ -13,7 +13,7 @@ import (
 
 // JUnit XML has directly behind the headline what the layout to use loses in latency.
 func TestJUnitSaysWhatLatencyLoses(t *testing.T) {
-	d := report.Data{RunID: 3, Judgement: experiment.Judgement{Families: []experiment.Family{{Name: "inserts",
+	d := report.Data{RunID: 3, Judgement: experiment.Judgement{Operations: []experiment.Operation{{Name: "inserts",
 		Sentences: []string{"Recommended: 8 files.", "8 files: +50 %."}, LatencyLoss: "Caution: p99 is long."}}}}
 	g := resultFlags{junit: filepath.Join(t.TempDir(), "out.xml")}
 	g.judgeRun(&d)

@@ -35,7 +35,7 @@ func bundleFor(t testing.TB, change func(any)) []byte {
 		trials = append(trials, filewise.Trial{Cell: c, State: filewise.Done, Started: start.Add(time.Duration(i) * time.Minute),
 			Elapsed: time.Minute,
 			Stages:  []filewise.Stage{{Name: filewise.StageMeasure, Took: time.Second}},
-			Measures: []filewise.Measure{{Family: "inserts", Unit: "rows", Window: [2]time.Duration{0, time.Second}, Work: 1000 + float64(i),
+			Measures: []filewise.Measure{{Operation: "inserts", Unit: "rows", Window: [2]time.Duration{0, time.Second}, Work: 1000 + float64(i),
 				SliceLength: time.Second, Slices: []int64{9}}}})
 	}
 	var out bytes.Buffer

@@ -26,7 +26,7 @@ import (
 
 func (a *app) judgeCommand() *cobra.Command {
 	var f plan.JudgeOptions
-	var csvFile, family, decimal string
+	var csvFile, operation, decimal string
 	var maxBlocks int
 	var g resultFlags
 	cmd := &cobra.Command{
@@ -40,15 +40,15 @@ func (a *app) judgeCommand() *cobra.Command {
 			case cmd.Flags().Changed("csv") && len(args) > 0:
 				return filewise.Errorf(filewise.CodeUsage, "give one of them", "run %s and --csv %s at once", args[0], csvFile)
 			case cmd.Flags().Changed("csv"):
-				o, err := csvOptions(family, decimal)
+				o, err := csvOptions(operation, decimal)
 				if err != nil {
 					return err
 				}
 				return a.judgeCSV(&f, &g, csvFile, o, maxBlocks)
 			case typed("decimal"):
 				return plan.BadValue("decimal", decimal, "a stored run has no numbers to be read; use it with --csv")
-			case typed("family"):
-				return plan.BadValue("family", family, "a stored run is judged with all its families; use it with --csv")
+			case typed("operation"):
+				return plan.BadValue("operation", operation, "a stored run is judged with all its operations; use it with --csv")
 			case typed("max-blocks"):
 				return plan.BadValue("max-blocks", maxBlocks, "a stored run has the number that it was planned with; use it with --csv")
 			}
@@ -59,7 +59,7 @@ func (a *app) judgeCommand() *cobra.Command {
 	a.registerResult(cmd.Flags(), &g)
 	cmd.Flags().StringVar(&csvFile, "csv", "", "judge the trials in this CSV `file`; -: standard input")
 	cmd.Flags().IntVar(&maxBlocks, "max-blocks", 0, "set boundaries for this number of `blocks` at most (default the file's, or 20)")
-	cmd.Flags().StringVar(&family, "family", "", "judge only this `family` of operations of a --csv file")
+	cmd.Flags().StringVar(&operation, "operation", "", "judge only this `operation` of a --csv file (its column family)")
 	cmd.Flags().StringVar(&decimal, "decimal", "", "decimal `character` of a --csv file, \",\" or \".\"; the other separates "+
 		"thousands (default .; numbers that could be either are refused)")
 	cmd.Flags().SetNormalizeFunc(alsoNMax)
@@ -68,8 +68,8 @@ func (a *app) judgeCommand() *cobra.Command {
 }
 
 // csvOptions returns the options for reading a file.
-func csvOptions(family, decimal string) (tablecsv.Options, error) {
-	o := tablecsv.Options{Family: family}
+func csvOptions(operation, decimal string) (tablecsv.Options, error) {
+	o := tablecsv.Options{Operation: operation}
 	switch decimal {
 	case "":
 	case ",", ".":
@@ -132,7 +132,7 @@ func (a *app) judgeCSV(f *plan.JudgeOptions, g *resultFlags, path string, o tabl
 	for i, in := range inputs {
 		if n := archive.MeasuredLayouts(in.Table); n < 2 {
 			return filewise.Errorf(filewise.CodeTrials, "give a result of at least two layouts: NA and nothing are trials that are missing",
-				"%s has results of %d layouts%s: there is nothing to compare", sourceName(path), n, say.InBrackets(in.Family))
+				"%s has results of %d layouts%s: there is nothing to compare", sourceName(path), n, say.InBrackets(in.Operation))
 		}
 		if all[i], err = csvDesign(f, in, maxBlocks); err != nil {
 			return err
@@ -186,8 +186,8 @@ func (f *resultFlags) haveP99(path string, inputs []tablecsv.Input) error {
 	return nil
 }
 
-// shareConfidence replaces the families' confidences, equal shares that the file names, by the confidence of all
-// families together.
+// shareConfidence replaces the operations' confidences, equal shares that the file names, by the confidence of all
+// operations together.
 func shareConfidence(all []archive.Foreign) {
 	highest := 0.0
 	for _, in := range all {
@@ -209,7 +209,7 @@ func sourceName(path string) string {
 	return path
 }
 
-// readCSV reads the family that the options name from a file, or all families if they name none. "-" is standard input.
+// readCSV reads the operation that the options name from a file, or all operations if they name none. "-" is standard input.
 func (a *app) readCSV(path string, o tablecsv.Options) (all []tablecsv.Input, err error) {
 	from := filesystem.Reader(a.stdin)
 	if path != "-" {
@@ -220,7 +220,7 @@ func (a *app) readCSV(path string, o tablecsv.Options) (all []tablecsv.Input, er
 		defer file.Close()
 		from = file
 	}
-	if o.Family == "" {
+	if o.Operation == "" {
 		all, err = o.ReadAll(from)
 	} else {
 		all = make([]tablecsv.Input, 1)
@@ -264,7 +264,7 @@ func csvDesign(f *plan.JudgeOptions, in tablecsv.Input, maxBlocks int) (out arch
 			verdict.FirstAnalysis, tablecsv.MaxBlocks))
 	}
 	cfg.Rules, cfg.Margin, cfg.Confidence, cfg.Goal, cfg.MaxBlocks = p.JudgedBy(), p.MarginLog(), p.Confidence, p.Goal, maxBlocks
-	if named.Confidence > 0 && !f.Confidence.Given() { // already the share of one of several families
+	if named.Confidence > 0 && !f.Confidence.Given() { // already the share of one of several operations
 		cfg.Confidence = named.Confidence
 	}
 	for i, name := range in.Layouts {

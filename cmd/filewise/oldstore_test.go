@@ -83,7 +83,7 @@ func TestOldStore(t *testing.T) {
 }
 
 // TestExportIsJudgedAsStored: what judge --csv makes of an exported run is the stored verdict,
-// of every family, in every number. Layouts within a latency limit are chosen by all latencies
+// of every operation, in every number. Layouts within a latency limit are chosen by all latencies
 // of a run, which no CSV has; the store holds no such run.
 func TestExportIsJudgedAsStored(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
@@ -102,11 +102,11 @@ func TestExportIsJudgedAsStored(t *testing.T) {
 		var stored struct {
 			Headline  string
 			Judgement struct {
-				Families []struct {
+				Operations []struct {
 					Name    string
 					Verdict map[string]any
 					Latency []p99Change
-				}
+				} `json:"families"`
 				Verdict map[string]any
 				Latency []p99Change
 			}
@@ -115,14 +115,14 @@ func TestExportIsJudgedAsStored(t *testing.T) {
 			t.Fatal(err)
 		}
 		type judged struct {
-			Headline string
-			Verdict  map[string]any
-			P99      []p99Change
-			Families []struct {
-				Family  string
-				Verdict map[string]any
-				P99     []p99Change
-			}
+			Headline   string
+			Verdict    map[string]any
+			P99        []p99Change
+			Operations []struct {
+				Operation string `json:"family"`
+				Verdict   map[string]any
+				P99       []p99Change
+			} `json:"families"`
 		}
 		again := func(args ...string) (out judged) {
 			if err := json.Unmarshal(said(t, path, append(args, "judge", "--csv", file, "--json")...), &out); err != nil {
@@ -130,13 +130,13 @@ func TestExportIsJudgedAsStored(t *testing.T) {
 			}
 			return out
 		}
-		same := func(want, got map[string]any, family string) {
+		same := func(want, got map[string]any, operation string) {
 			if compared++; !reflect.DeepEqual(want, got) {
 				alike(t, "run "+id, want, got)
-				t.Errorf("run %s %s: judged otherwise: %s", id, family, cmp.Diff(want, got))
+				t.Errorf("run %s %s: judged otherwise: %s", id, operation, cmp.Diff(want, got))
 			}
 		}
-		verdicts := stored.Judgement.Families
+		verdicts := stored.Judgement.Operations
 		if len(verdicts) == 0 {
 			if stored.Judgement.Verdict["blocks"].(float64) > 0 {
 				csv := again()
@@ -149,19 +149,19 @@ func TestExportIsJudgedAsStored(t *testing.T) {
 			continue
 		}
 		all := again()
-		if all.Headline != stored.Headline || len(all.Families) != len(verdicts) {
-			t.Errorf("run %s: %d families, %q; stored %d, %q", id, len(all.Families), all.Headline, len(verdicts), stored.Headline)
+		if all.Headline != stored.Headline || len(all.Operations) != len(verdicts) {
+			t.Errorf("run %s: %d operations, %q; stored %d, %q", id, len(all.Operations), all.Headline, len(verdicts), stored.Headline)
 			continue
 		}
 		for _, f := range verdicts {
-			for _, g := range all.Families {
-				if g.Family == f.Name {
+			for _, g := range all.Operations {
+				if g.Operation == f.Name {
 					same(f.Verdict, g.Verdict, f.Name)
 					tails += sameP99(t, "run "+id+" "+f.Name, f.Latency, g.P99)
 				}
 			}
 		}
-		same(verdicts[0].Verdict, again("--family", verdicts[0].Name).Verdict, verdicts[0].Name)
+		same(verdicts[0].Verdict, again("--operation", verdicts[0].Name).Verdict, verdicts[0].Name)
 	}
 	if compared < 20 || tails < 20 {
 		t.Errorf("%d verdicts were compared, and %d changes of p99", compared, tails)

@@ -51,7 +51,7 @@ func (a *app) planPower(cmd *cobra.Command, o *plan.Options, power *powerFlags) 
 	if err != nil {
 		return err
 	}
-	out, err := preview.Sees(n, len(p.Layouts), p.FamilyConfidence())
+	out, err := preview.Sees(n, len(p.Layouts), p.OperationConfidence())
 	if err != nil {
 		return err
 	}

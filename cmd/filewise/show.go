@@ -78,7 +78,7 @@ func trialLine(t filewise.Trial) string {
 func measureText(m filewise.Measure, named bool) string {
 	out := report.Measured(m)
 	if named && m.Unit != filewise.UnitTimes { // their texts contain the name
-		out = m.Family + " " + out
+		out = m.Operation + " " + out
 	}
 	if m.Tail > 0 || m.Sync > 0 {
 		out += fmt.Sprintf(", tail %s, durable after %s", say.Human(m.Tail), say.Human(m.Sync))

@@ -49,16 +49,16 @@ func inOrder(plan experiment.Plan, trials []filewise.Trial) (complete bool, err 
 	return filewisetest.AsPlanned(plan, trials)
 }
 
-// whole: all families are measured, work with its slices.
+// whole: all operations are measured, work with its slices.
 func whole(plan experiment.Plan, t filewise.Trial) bool {
-	families, sliced := 1, true
+	operations, sliced := 1, true
 	if plan.Measure == experiment.MeasureLifecycle {
-		families, sliced = 4, false
+		operations, sliced = 4, false
 	}
 	for _, m := range t.Measures {
 		if m.Work <= 0 || sliced && len(m.Slices) == 0 {
 			return false
 		}
 	}
-	return len(t.Measures) == families && len(t.Files) > 0 && t.Elapsed > 0
+	return len(t.Measures) == operations && len(t.Files) > 0 && t.Elapsed > 0
 }

@@ -24,7 +24,7 @@ type visits struct{ connections int64 }
 // Program describes the workload to an engine.
 func (v visits) Program() filewise.Program {
 	return filewise.Program{Workload: "visits", Phases: []filewise.Phase{{
-		Family: "visits", Unit: "visits", Section: "visit", Connections: int(v.connections), CommitEvery: 1,
+		Operation: "visits", Unit: "visits", Section: "visit", Connections: int(v.connections), CommitEvery: 1,
 		OpBytes: 16, Client: true, Args: v,
 	}}}
 }

@@ -108,7 +108,7 @@ func tryBackup(t *testing.T, b *bench, offered bool) {
 // done an operation. An error of the load fails the test.
 func (b *bench) besides(db *filewise.Database, w filewise.Workload) (stop func()) {
 	b.t.Helper()
-	at := w.Program().PhaseOf(workload.FamilyForeground)
+	at := w.Program().PhaseOf(workload.OperationForeground)
 	over, errs := make(chan struct{}), make(chan error)
 	n := w.Program().Phases[at].Connections
 	for c := range n {
@@ -223,7 +223,7 @@ func (b *bench) phases(db *filewise.Database, w filewise.Workload) {
 			fatal(b.t, err)
 			ledger[c], err = s.Do(ctx, 0, p.Ops/int64(p.Connections))
 			if err != nil || ledger[c] != p.Ops/int64(p.Connections) {
-				b.t.Fatalf("%s: %d operations done: %v", p.Family, ledger[c], err)
+				b.t.Fatalf("%s: %d operations done: %v", p.Operation, ledger[c], err)
 			}
 			fatal(b.t, s.Close())
 		}
@@ -234,7 +234,7 @@ func (b *bench) phases(db *filewise.Database, w filewise.Workload) {
 		}
 		ledger[0]--
 		if err := check(ctx, db, i, ledgers); !errors.Is(err, filewise.ErrCheck) {
-			b.t.Errorf("%s: the check does not see an operation too many: %v", p.Family, err)
+			b.t.Errorf("%s: the check does not see an operation too many: %v", p.Operation, err)
 		}
 		ledger[0]++
 	}

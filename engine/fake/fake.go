@@ -57,9 +57,9 @@ type Config struct {
 	Turn func(l, before filewise.Layout) float64
 	// Freeze returns how long a layout stalls before operations that begin now. If nil, it never stalls.
 	Freeze func(l filewise.Layout, now time.Time) time.Duration
-	// Life returns how long a family of the life cycle takes (checkpoint, shutdown,
+	// Life returns how long an operation of the life cycle takes (checkpoint, shutdown,
 	// open, recovery). Nil means 100 ms for all.
-	Life func(l filewise.Layout, family string) time.Duration
+	Life func(l filewise.Layout, operation string) time.Duration
 	// NoReset makes builds that cannot be reset, as on a server that Filewise does
 	// not run itself.
 	NoReset bool

@@ -75,15 +75,15 @@ func (d *database) Open(ctx context.Context) (time.Duration, error) {
 	if !d.down {
 		return 0, errors.New("the database is open")
 	}
-	family := "open"
+	operation := "open"
 	if d.crashed {
-		family = "recovery"
+		operation = "recovery"
 	}
 	d.down, d.crashed = false, false
 	d.opens++
 	noise := rand.New(rand.NewPCG(d.e.config.Seed^d.opens<<40, uint64(d.build)))
 	d.throughput = d.own * math.Exp(d.e.config.Noise*noise.NormFloat64()) * d.e.disturbed(d.l)
-	return d.lifecycle(ctx, family)
+	return d.lifecycle(ctx, operation)
 }
 
 // Cycle takes the planted times of a shutdown and an open, while the server goes on.
@@ -94,18 +94,18 @@ func (d *database) Cycle(ctx context.Context) (offline, online time.Duration, er
 	return offline, online, err
 }
 
-func (d *database) lifecycle(ctx context.Context, family string) (time.Duration, error) {
+func (d *database) lifecycle(ctx context.Context, operation string) (time.Duration, error) {
 	if d.down {
-		return 0, fmt.Errorf("%s: the database is down", family)
+		return 0, fmt.Errorf("%s: the database is down", operation)
 	}
-	if err := d.stage(ctx, family); err != nil {
+	if err := d.stage(ctx, operation); err != nil {
 		return 0, err
 	}
 	took := 100 * time.Millisecond
 	if d.e.config.Life != nil {
-		took = d.e.config.Life(d.l, family)
+		took = d.e.config.Life(d.l, operation)
 	}
-	noise := rand.New(rand.NewPCG(d.e.config.Seed^d.opens<<48, uint64(d.build)<<8|uint64(len(family))))
+	noise := rand.New(rand.NewPCG(d.e.config.Seed^d.opens<<48, uint64(d.build)<<8|uint64(len(operation))))
 	took = time.Duration(float64(took) * math.Exp(d.e.config.Noise*noise.NormFloat64()))
 	d.e.clock.Advance(took)
 	return took, nil

@@ -235,7 +235,7 @@ func tryDML(t *testing.T, db *sql.DB) {
 				_, err = c.ExecContext(t.Context(), filled(s.text, phase.Args.Args(nil, worker, i)))
 			}
 			if err != nil {
-				t.Fatalf("%s: %v", phase.Family, err)
+				t.Fatalf("%s: %v", phase.Operation, err)
 			}
 		}
 		if _, err := c.ExecContext(t.Context(), "ROLLBACK"); err != nil { // what is not committed is not there

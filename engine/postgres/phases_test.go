@@ -56,7 +56,7 @@ func interrupted(t *testing.T, db *filewise.Database, w filewise.Workload, phase
 		n, err := s.Do(ctx, *done, all-*done)
 		cancel()
 		if err != nil && !errors.Is(err, context.DeadlineExceeded) || n < 0 || n > all-*done || err == nil && n != all-*done {
-			t.Fatalf("%s: %d done: %v", p.Family, n, err)
+			t.Fatalf("%s: %d done: %v", p.Operation, n, err)
 		}
 		*done += n
 		if err == nil {
@@ -86,7 +86,7 @@ func TestMissingRow(t *testing.T) {
 		n, err := s.Do(ctx, 0, 3)
 		known := p.Client || p.Section != "delete" // a row that is not there looks like a deleted one
 		if (p.Section == "insert") != (err == nil) || known && (err != nil) != (n == 0) {
-			t.Errorf("%s on no rows: %d done, %v", p.Family, n, err)
+			t.Errorf("%s on no rows: %d done, %v", p.Operation, n, err)
 		}
 		must(t, s.Close())
 		must(t, db.Build.(*build).link.Exec(ctx, "TRUNCATE fw_rows"))

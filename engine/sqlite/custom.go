@@ -172,7 +172,7 @@ func mistaken(err error) error {
 func (s *shape) customSteps(i int) (script.Steps, error) {
 	l := s.lister(filewise.StageMeasure, i)
 	for _, p := range s.program.Phases {
-		l.note(fmt.Sprintf("%s: %d connections", p.Family, p.Connections))
+		l.note(fmt.Sprintf("%s: %d connections", p.Operation, p.Connections))
 	}
 	p := s.program.Phases[0]
 	for k, name := range p.Sections {

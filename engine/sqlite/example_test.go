@@ -28,7 +28,7 @@ func TestExampleWorkload(t *testing.T) {
 	w, err := sc.New(sc.Params, 1)
 	must(t, err)
 	p := examplePlan(t, sc.Name, sc.NameOf, sc.Files, sc.Bytes)
-	p.Params, p.Phases = sc.Params, w.Program().Families()
+	p.Params, p.Phases = sc.Params, w.Program().Operations()
 	server, err := New().Open(t.Context(), p.Target)
 	must(t, err)
 	defer func() { must(t, server.Close()) }()

@@ -131,7 +131,7 @@ func (s *shape) ordersSteps(i int) (script.Steps, error) {
 	l := s.lister(filewise.StageMeasure, i)
 	for _, p := range s.program.Phases {
 		l.note(fmt.Sprintf("%s: %d connections; each transaction begins with BEGIN IMMEDIATE (BEGIN where it only reads) and ends with COMMIT",
-			p.Family, p.Connections))
+			p.Operation, p.Connections))
 	}
 	for _, section := range s.sql.Sections() {
 		for _, kind := range append([]string{"customer-by-name"}, orderKinds...) {

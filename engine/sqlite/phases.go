@@ -66,7 +66,7 @@ func (s *shape) phaseSteps(i int) (script.Steps, error) {
 		case p.Act == filewise.ActRestore:
 			l.note("copy the backup back into a new file, sync it, PRAGMA integrity_check, and compare its tables with the original's")
 		case i == 0 || !s.wholeTables():
-			l.note(fmt.Sprintf("%s: %d times over %d connections", p.Family, p.Ops, max(p.Connections, 1)))
+			l.note(fmt.Sprintf("%s: %d times over %d connections", p.Operation, p.Ops, max(p.Connections, 1)))
 			l.addAll(s.sql.Statements("statement-"+p.Section, vars(s.program, s.shards[i].tables[0])))
 		}
 	}

@@ -51,7 +51,7 @@ func phases(t *testing.T, db *filewise.Database, w filewise.Workload) {
 				t.Fatal(err)
 			}
 			if ledger[c], err = s.Do(t.Context(), 0, p.Ops/int64(p.Connections)); err != nil {
-				t.Fatalf("%s: %v", p.Family, err)
+				t.Fatalf("%s: %v", p.Operation, err)
 			}
 			if err := s.Close(); err != nil {
 				t.Fatal(err)

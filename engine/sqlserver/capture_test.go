@@ -128,7 +128,7 @@ func (s *shop) section(section string, q Request, r *Reply) {
 	}
 }
 
-// describe answers as the server does: mistakes come with 11501, what it cannot decide with another of that family.
+// describe answers as the server does: mistakes come with 11501, what it cannot decide with another of that operation.
 func (s *shop) describe(text string, r *Reply) {
 	s.sent = append(s.sent, text)
 	switch {

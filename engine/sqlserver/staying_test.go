@@ -115,7 +115,7 @@ func TestUpdatesBesideABackup(t *testing.T) {
 		return beside, nil
 	}
 	db := lab.build(lab.open(), layout(1), w)
-	s, err := db.Connect(t.Context(), w.Program().PhaseOf(workload.FamilyForeground), 1)
+	s, err := db.Connect(t.Context(), w.Program().PhaseOf(workload.OperationForeground), 1)
 	ok(t, err)
 	done, err := s.Do(t.Context(), 0, 3)
 	ok(t, err, s.Close())

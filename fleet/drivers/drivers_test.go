@@ -149,7 +149,7 @@ func TestDriversAreOneProcess(t *testing.T) {
 				alter(&three.runner.Plan)
 				three.drivers["c"].Clock = wrong{three.drivers["c"].Clock}
 				a, b := one.run(t), three.run(t)
-				if diff := cmp.Diff(a.Families, b.Families, cmpopts.EquateApprox(0, 1e-9), cmpopts.EquateNaNs(), cmpopts.EquateEmpty(),
+				if diff := cmp.Diff(a.Operations, b.Operations, cmpopts.EquateApprox(0, 1e-9), cmpopts.EquateNaNs(), cmpopts.EquateEmpty(),
 					cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
 					t.Errorf("judgements (-one +three):\n%s", diff)
 				}

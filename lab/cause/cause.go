@@ -8,9 +8,9 @@ import (
 
 // Input holds the trials in which to find a cause, and the layouts that differ.
 type Input struct {
-	Trials []filewise.Trial // others than trials of complete blocks are left out
-	Family string           // empty means the only one
-	// Connections is the number of connections that work on the family at the same time.
+	Trials    []filewise.Trial // others than trials of complete blocks are left out
+	Operation string           // empty means the only one
+	// Connections is the number of connections that work on the operation at the same time.
 	Connections int
 	// Loop is false if connections also pause, or are held to a rate. Then not all of their time is work, and no change
 	// has a share of the gain.
@@ -119,8 +119,8 @@ func (in Input) pairs() []pair {
 			if base.Cell.Block != other.Cell.Block {
 				continue
 			}
-			from, ok := measure(base, in.Family)
-			to, also := measure(other, in.Family)
+			from, ok := measure(base, in.Operation)
+			to, also := measure(other, in.Operation)
 			if ok && also {
 				out = append(out, pair{from, to})
 			}
@@ -138,17 +138,17 @@ func (in Input) trials(layout string) []filewise.Trial {
 func (in Input) measures(layout string) []filewise.Measure {
 	var out []filewise.Measure
 	for _, t := range in.trials(layout) {
-		if m, ok := measure(t, in.Family); ok {
+		if m, ok := measure(t, in.Operation); ok {
 			out = append(out, m)
 		}
 	}
 	return out
 }
 
-// measure returns a family's measure. It returns false if nothing was done in it.
-func measure(t filewise.Trial, family string) (filewise.Measure, bool) {
+// measure returns an operation's measure. It returns false if nothing was done in it.
+func measure(t filewise.Trial, operation string) (filewise.Measure, bool) {
 	for _, m := range t.Measures {
-		if (family == "" || m.Family == family) && m.Work > 0 && m.Window[1] > m.Window[0] {
+		if (operation == "" || m.Operation == operation) && m.Work > 0 && m.Window[1] > m.Window[0] {
 			return m, true
 		}
 	}

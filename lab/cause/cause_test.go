@@ -35,7 +35,7 @@ func (w world) trials() []filewise.Trial {
 		d := func(probe, name, unit string, v float64) filewise.Delta {
 			return filewise.Delta{Probe: probe, Name: name, Unit: unit, Value: v}
 		}
-		m := filewise.Measure{Family: "inserts", Unit: "rows", Work: work, Window: [2]time.Duration{0, window}, Connections: connections,
+		m := filewise.Measure{Operation: "inserts", Unit: "rows", Work: work, Window: [2]time.Duration{0, window}, Connections: connections,
 			Deltas: []filewise.Delta{
 				d("process", "user", "s", w.cpu*work*noise), d("process", "system", "s", 0),
 				d("disk", "sda bytes written", "B", w.written*work), d("cpu", "busy share", "%", w.busy),
@@ -59,7 +59,7 @@ func (w world) trials() []filewise.Trial {
 }
 
 func input(effect float64, worlds ...world) Input {
-	in := Input{Family: "inserts", Connections: 4, Loop: true, Effect: effect}
+	in := Input{Operation: "inserts", Connections: 4, Loop: true, Effect: effect}
 	for _, w := range worlds {
 		in.Trials = append(in.Trials, w.trials()...)
 		in.Layouts = append(in.Layouts, w.layout)

@@ -51,7 +51,7 @@ const (
 	wellTold  = dominates
 )
 
-// Where adds up the time of the trials' connections over all families. Time without a wait counts as CPU time as far as
+// Where adds up the time of the trials' connections over all operations. Time without a wait counts as CPU time as far as
 // computing explains it, including the wait for a core. If the kernel does not count that wait, it is estimated: a
 // shared server with utilisation u takes 1/(1−u) of computing (M/G/1, processor sharing). The rest is "not measured".
 // Layouts can change the shares named in divided, such as "data files". Where returns false if neither waits nor CPU

@@ -99,7 +99,7 @@ func (e Edge) String() string {
 // Result holds the results of a run. They are valid even if Run returns an error.
 type Result struct {
 	Ledger filewise.Ledger // committed operations of each worker
-	// Measure has Window, Work, Tail, SliceLength, Slices, Hist, Errors and Types. The caller adds Family, Unit and Bytes,
+	// Measure has Window, Work, Tail, SliceLength, Slices, Hist, Errors and Types. The caller adds Operation, Unit and Bytes,
 	// and measures Sync. Hist holds every call that overlaps the window, so that a stall across an edge is not lost.
 	Measure filewise.Measure
 	// Started is the common start of the workers, from which durations count. The workers began Late after it.

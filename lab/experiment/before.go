@@ -35,9 +35,9 @@ func (h history) interleavedOf(block int) []*filewise.Trial {
 	return members
 }
 
-// turnsOfBlock returns the turns of each layout of a block, for one family. Each turn holds the number (from 1) of
+// turnsOfBlock returns the turns of each layout of a block, for one operation. Each turn holds the number (from 1) of
 // the layout that had the turn before. It returns nil if the order of the interleaved block is not known.
-func (h history) turnsOfBlock(block int, family string) map[string]*verdict.Turns {
+func (h history) turnsOfBlock(block int, operation string) map[string]*verdict.Turns {
 	if !h.plan.Interleaved && h.plan.Rounds == 0 {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (h history) turnsOfBlock(block int, family string) map[string]*verdict.Turn
 	var turns [][]float64
 	for _, t := range members {
 		number = append(number, 1+slices.IndexFunc(h.plan.Layouts, func(l filewise.Layout) bool { return l.Name == t.Cell.Layout }))
-		i := slices.IndexFunc(t.Measures, func(m filewise.Measure) bool { return m.Family == family })
+		i := slices.IndexFunc(t.Measures, func(m filewise.Measure) bool { return m.Operation == operation })
 		if i < 0 || len(t.Measures[i].Turns) == 0 {
 			return nil
 		}

@@ -12,18 +12,18 @@ import (
 	"filewise/lab/workload"
 )
 
-// cause explains a family's difference: the difference of the layout to use, or else of the layout that differs most.
+// cause explains an operation's difference: the difference of the layout to use, or else of the layout that differs most.
 // If no layout differs for sure, it returns what limits all layouts. It returns nil if too little was measured.
-func (s standing) cause(family string, r verdict.Result) *cause.Cause {
+func (s standing) cause(operation string, r verdict.Result) *cause.Cause {
 	analysis, ok := r.Last()
 	if !ok {
 		return nil
 	}
-	in := cause.Input{Trials: s.counted(r.Blocks), Family: family, Baseline: s.plan.Baseline, Loop: true,
+	in := cause.Input{Trials: s.counted(r.Blocks), Operation: operation, Baseline: s.plan.Baseline, Loop: true,
 		Layouts: filewise.LayoutNames(s.plan.Layouts)}
 	for _, t := range in.Trials {
 		for _, m := range t.Measures {
-			if family == "" || m.Family == family {
+			if operation == "" || m.Operation == operation {
 				in.Connections, in.Loop = m.Connections, in.Loop && !m.Paced && m.Connections > 0
 			}
 		}

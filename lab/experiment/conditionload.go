@@ -19,14 +19,14 @@ func (a asked) duration() finding {
 	const threshold = "a backup, dump or restore takes 2 s, a query 20 ms (warm: all its executions in a trial)"
 	var short []string
 	timed := 0
-	for _, family := range a.plan.Families() {
-		took, unit, ok := a.typicalTime(family)
+	for _, operation := range a.plan.Operations() {
+		took, unit, ok := a.typicalTime(operation)
 		least := workload.LeastOf(unit)
 		if !ok || least == 0 {
 			continue
 		}
 		if timed++; took < least {
-			short = append(short, fmt.Sprintf("%s %s", family, say.Seconds(took)))
+			short = append(short, fmt.Sprintf("%s %s", operation, say.Seconds(took)))
 		}
 	}
 	switch {
@@ -42,21 +42,21 @@ func (a asked) duration() finding {
 // lengthens. It is at least 1.
 func (a asked) shortfall() float64 {
 	more := 1.0
-	for _, family := range a.plan.Families() {
-		if took, unit, ok := a.typicalTime(family); ok && (a.plan.warm() || workload.Lengthens(family)) {
+	for _, operation := range a.plan.Operations() {
+		if took, unit, ok := a.typicalTime(operation); ok && (a.plan.warm() || workload.Lengthens(operation)) {
 			more = max(more, workload.LeastOf(unit)/max(took, 1e-9))
 		}
 	}
 	return more
 }
 
-// typicalTime returns the median time of one operation of a family, in seconds, and its unit. If queries are repeated
+// typicalTime returns the median time of one operation of an operation, in seconds, and its unit. If queries are repeated
 // from warm caches, the time covers all operations in a trial.
-func (a asked) typicalTime(family string) (seconds float64, unit string, ok bool) {
+func (a asked) typicalTime(operation string) (seconds float64, unit string, ok bool) {
 	var took []float64
 	for _, t := range a.trials {
 		for _, m := range t.Measures {
-			if m.Family != family || m.Work <= 0 {
+			if m.Operation != operation || m.Work <= 0 {
 				continue
 			}
 			x := (m.Window[1] - m.Window[0]).Seconds()

@@ -70,9 +70,9 @@ func TestConditions(t *testing.T) {
 			{Probe: "cpu", Name: probe.BusyShare, Value: 100}, {Probe: "cpu", Name: probe.OwnShare, Value: 32}}}, nil,
 			"✘|CPU 100 % (others' 68 %)|no other work"},
 		"idle machine": {"inserts", filewise.CondHeadroom, filewise.Measure{Deltas: cores(2)}, nil, "✔|CPU 40 %"},
-		"a look-up": {"scan", filewise.CondDuration, filewise.Measure{Family: "query 1", Unit: "queries",
+		"a look-up": {"scan", filewise.CondDuration, filewise.Measure{Operation: "query 1", Unit: "queries",
 			Window: [2]time.Duration{0, time.Millisecond}}, nil, "✘|query 1|"},
-		"a short backup": {"backup", filewise.CondDuration, filewise.Measure{Family: "backup", Unit: "backups"}, nil, "✘|backup 1|--rows"},
+		"a short backup": {"backup", filewise.CondDuration, filewise.Measure{Operation: "backup", Unit: "backups"}, nil, "✘|backup 1|--rows"},
 	} {
 		m := x.measure
 		if m.Window == [2]time.Duration{} {
@@ -84,8 +84,8 @@ func TestConditions(t *testing.T) {
 		}
 		p := Plan{Scenario: x.scenario, Params: workload.Params{Connections: 4, CommitEvery: 1, Rows: 10}, Window: time.Second,
 			Layouts: []filewise.Layout{layout}, Baseline: layout.Name, Attempts: 1, MaxBlocks: 5, Confidence: 0.95, Margin: 2}
-		if m.Family != "" {
-			p.Phases = []string{m.Family}
+		if m.Operation != "" {
+			p.Phases = []string{m.Operation}
 		}
 		tr := filewise.Trial{State: filewise.Done, Cell: filewise.Cell{Pilot: true, Layout: layout.Name, Attempt: 1},
 			Measures: []filewise.Measure{m},

@@ -50,7 +50,7 @@ func (h history) cliffWarning() []filewise.Warning {
 	}}
 }
 
-// change returns ln(last third / first third of the blocks) for the mean of a value of a layout's first family. It
+// change returns ln(last third / first third of the blocks) for the mean of a value of a layout's first operation. It
 // returns NaN if a third has no value.
 func (h history) change(layout string, third int, of func(filewise.Measure) (float64, bool)) float64 {
 	mean := func(from, to int) float64 {

@@ -26,7 +26,7 @@ func TestCliffWarning(t *testing.T) {
 					return filewise.Delta{Probe: "disk", Name: name, Value: v}
 				}
 				trials = append(trials, filewise.Trial{State: filewise.Done, Cell: filewise.Cell{Block: b, Layout: l.Name, Attempt: 1},
-					Measures: []filewise.Measure{{Family: "inserts", Work: work, Window: [2]time.Duration{0, time.Second},
+					Measures: []filewise.Measure{{Operation: "inserts", Work: work, Window: [2]time.Duration{0, time.Second},
 						Deltas: []filewise.Delta{d("sda writes", 400), d("sda write time", 400*ms), d("sdb writes", 3), d("sdb write time", 90)}}}})
 			}
 			work, ms = work*x.fall, ms*x.rise

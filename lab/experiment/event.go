@@ -27,7 +27,7 @@ type Event struct {
 	Stage     string
 	Live      *drive.Live // the running trial's progress
 	Probes    *probe.Live // the running trial's counters
-	Family    string      // of the running measure; Unit is the unit of its work
+	Operation string      // of the running measure; Unit is the unit of its work
 	Unit      string
 	Trial     *filewise.Trial
 	Judgement Judgement

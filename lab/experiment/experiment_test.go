@@ -681,10 +681,10 @@ func TestFailureOnALoadedBuildDropsIt(t *testing.T) {
 	}
 }
 
-func TestLifecycleIsJudgedByFamily(t *testing.T) {
+func TestLifecycleIsJudgedByOperation(t *testing.T) {
 	w := newWorld(t, []int{1, 16}, fake.Config{Noise: 0.01, Seed: 11,
-		Life: func(l filewise.Layout, family string) time.Duration {
-			if family == experiment.FamilyOpen && l.Data.Files == 16 {
+		Life: func(l filewise.Layout, operation string) time.Duration {
+			if operation == experiment.OperationOpen && l.Data.Files == 16 {
 				return 300 * time.Millisecond
 			}
 			return 100 * time.Millisecond
@@ -696,16 +696,16 @@ func TestLifecycleIsJudgedByFamily(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(j.Families) != 4 || d.Ending != experiment.Decided {
-		t.Fatalf("%d families, %+v; want checkpoint, shutdown, open and recovery, decided", len(j.Families), d)
+	if len(j.Operations) != 4 || d.Ending != experiment.Decided {
+		t.Fatalf("%d operations, %+v; want checkpoint, shutdown, open and recovery, decided", len(j.Operations), d)
 	}
-	for _, f := range j.Families {
+	for _, f := range j.Operations {
 		analysis, ok := f.Result.Last()
 		if !ok {
 			t.Errorf("%s: no analysis", f.Name)
 			continue
 		}
-		if worse := analysis.Estimates[1].Hi < 0; worse != (f.Name == experiment.FamilyOpen) {
+		if worse := analysis.Estimates[1].Hi < 0; worse != (f.Name == experiment.OperationOpen) {
 			t.Errorf("%s: 16 files are worse: %v; planted: open only (%v)", f.Name, worse, f.Sentences)
 		}
 	}
@@ -715,8 +715,8 @@ func TestLifecycleIsJudgedByFamily(t *testing.T) {
 // timed, and none is judged.
 func TestLifecycleOfDatabases(t *testing.T) {
 	w := newWorld(t, []int{1, 16}, fake.Config{Noise: 0.01, Seed: 12,
-		Life: func(l filewise.Layout, family string) time.Duration {
-			if family == experiment.FamilyShutdown && l.Data.Files == 16 {
+		Life: func(l filewise.Layout, operation string) time.Duration {
+			if operation == experiment.OperationShutdown && l.Data.Files == 16 {
 				return 300 * time.Millisecond
 			}
 			return 100 * time.Millisecond
@@ -730,12 +730,12 @@ func TestLifecycleOfDatabases(t *testing.T) {
 		}
 	}
 	j, err := w.plan.Judge(trials)
-	if err != nil || len(j.Families) != 3 || d.Ending != experiment.Decided {
-		t.Fatalf("%d families, %+v, %v; want shutdown, open and checkpoint, decided", len(j.Families), d, err)
+	if err != nil || len(j.Operations) != 3 || d.Ending != experiment.Decided {
+		t.Fatalf("%d operations, %+v, %v; want shutdown, open and checkpoint, decided", len(j.Operations), d, err)
 	}
-	for _, f := range j.Families {
+	for _, f := range j.Operations {
 		analysis, ok := f.Result.Last()
-		if f.Name == experiment.FamilyRecovery || !ok || (analysis.Estimates[1].Hi < 0) != (f.Name == experiment.FamilyShutdown) {
+		if f.Name == experiment.OperationRecovery || !ok || (analysis.Estimates[1].Hi < 0) != (f.Name == experiment.OperationShutdown) {
 			t.Errorf("%s: %v", f.Name, f.Sentences)
 		}
 	}

@@ -47,9 +47,9 @@ const (
 // ForecastFrom returns the first block with a forecast for that many layouts.
 func ForecastFrom(layouts int) int { return verdict.ForecastFrom(layouts) }
 
-// FamilyConfidence returns the confidence that each family needs so that all of them hold together.
-func (p Plan) FamilyConfidence() float64 {
-	return 1 - (1-p.Confidence)/float64(max(len(p.families())-len(p.Estimated), 1))
+// OperationConfidence returns the confidence that each operation needs so that all of them hold together.
+func (p Plan) OperationConfidence() float64 {
+	return 1 - (1-p.Confidence)/float64(max(len(p.operations())-len(p.Estimated), 1))
 }
 
 // extensionShare is the ratio of the blocks of an extended run to the blocks of one plan for the same resolution. The
@@ -74,14 +74,14 @@ func (s standing) resume(blocks int) string {
 const RunPlace = "RUN"
 
 // ForecastBy forecasts from the noise and its degrees of freedom, the time of a trial and the time already spent. It
-// uses the boundaries of rules 3, at the level of all families. It returns false if too little is known.
+// uses the boundaries of rules 3, at the level of all operations. It returns false if too little is known.
 func (p Plan) ForecastBy(noise float64, df int, source string, s Schedule, spent time.Duration) (Forecast, bool) {
 	layouts := len(p.Layouts)
 	if layouts < 2 || df < leastFreedom || !(noise > 0) || math.IsInf(noise, 0) || s.TrialTime <= 0 || s.MaxBlocks < 2 {
 		return Forecast{}, false
 	}
 	f := Forecast{Noise: noise, DF: df, Source: source}
-	level := p.FamilyConfidence()
+	level := p.OperationConfidence()
 	half, err := verdict.HalfWidth(noise, layouts, s.MaxBlocks, level)
 	kept, failed := verdict.MarginKept(noise, layouts, s.MaxBlocks, level)
 	if err != nil || failed != nil {
@@ -140,7 +140,7 @@ func about(d time.Duration) string {
 	return fmt.Sprintf("%.0f s", d.Seconds())
 }
 
-// forecast returns the forecast for the noisiest family. It returns nil before the pilots are done and if the noise is
+// forecast returns the forecast for the noisiest operation. It returns nil before the pilots are done and if the noise is
 // not known.
 func (s standing) forecast() *Forecast {
 	if !s.plan.Interleaved || s.schedule.Rounds == 0 || len(s.results) == 0 {
@@ -215,11 +215,11 @@ func (s standing) hopeless() string {
 		verdict.ToDo+"set %s, or use fewer layouts or less work", say.Human(p.mostBudget()), first, about(takes), moreBudget(takes))
 }
 
-// FamilySample holds the results of a plan's complete blocks in one family of operations. It is compared with another
+// OperationSample holds the results of a plan's complete blocks in one operation. It is compared with another
 // experiment's.
-type FamilySample struct {
-	Family string
-	Config verdict.Config // how they are judged
+type OperationSample struct {
+	Operation string
+	Config    verdict.Config // how they are judged
 	verdict.Sample
 	// P99 is the same table, with the inverse of each trial's p99 instead of throughput. Trials with too few operations
 	// have no value.
@@ -227,30 +227,30 @@ type FamilySample struct {
 	Latency []LayoutLatency
 }
 
-// Samples returns the complete blocks of the plan's trials for each family that is judged.
-func (p Plan) Samples(done []filewise.Trial) ([]FamilySample, error) {
+// Samples returns the complete blocks of the plan's trials for each operation that is judged.
+func (p Plan) Samples(done []filewise.Trial) ([]OperationSample, error) {
 	s := p.standing(done)
 	if s.err != nil {
 		return nil, fmt.Errorf("judge the trials: %w", s.err)
 	}
-	var out []FamilySample
-	for f, family := range p.families() {
-		if slices.Contains(p.Estimated, family) {
+	var out []OperationSample
+	for f, operation := range p.operations() {
+		if slices.Contains(p.Estimated, operation) {
 			continue
 		}
 		sample := verdict.Sample{Arms: s.results[f].Arms}
 		for b := range s.results[f].Blocks {
-			sample.Table = append(sample.Table, s.row(b+1, family))
+			sample.Table = append(sample.Table, s.row(b+1, operation))
 		}
-		p99, _, err := s.history.p99s(s.results[f].Blocks, family)
+		p99, _, err := s.history.p99s(s.results[f].Blocks, operation)
 		if err != nil {
 			return nil, err
 		}
-		latency, err := s.layoutLatencies(s.results[f], family)
+		latency, err := s.layoutLatencies(s.results[f], operation)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, FamilySample{family, s.results[f].Config, sample, p99, latency})
+		out = append(out, OperationSample{operation, s.results[f].Config, sample, p99, latency})
 	}
 	return out, nil
 }

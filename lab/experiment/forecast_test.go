@@ -178,7 +178,7 @@ func TestLoadedBuildsAreCountedOnce(t *testing.T) {
 		for _, l := range w.plan.Layouts {
 			trials = append(trials, filewise.Trial{Cell: filewise.Cell{Pilot: true, Layout: l.Name, Attempt: 1}, State: filewise.Done,
 				Build: build, Elapsed: 22 * time.Second,
-				Measures: []filewise.Measure{{Family: "inserts", Unit: "rows", Window: [2]time.Duration{0, time.Second}, Work: 1, Bytes: 1}},
+				Measures: []filewise.Measure{{Operation: "inserts", Unit: "rows", Window: [2]time.Duration{0, time.Second}, Work: 1, Bytes: 1}},
 				Stages:   []filewise.Stage{{Name: filewise.StageLoad, Took: 20 * time.Second}, {Name: filewise.StageMeasure, Took: time.Second}}})
 		}
 		j, err := w.plan.Judge(trials)

@@ -196,7 +196,7 @@ func (h history) inBlocks() (n int) {
 	return n
 }
 
-// live returns the layouts that block b measures. A layout is left out if it is given up, or if every family has
+// live returns the layouts that block b measures. A layout is left out if it is given up, or if every operation has
 // dropped or decided it before.
 func (h history) live(results []verdict.Result, b int) []int {
 	var out []int
@@ -209,7 +209,7 @@ func (h history) live(results []verdict.Result, b int) []int {
 	return out
 }
 
-// openIn reports whether a family's verdict leaves a layout open in block b.
+// openIn reports whether an operation's verdict leaves a layout open in block b.
 func (p Plan) openIn(r verdict.Result, layout, b int) bool {
 	analysis, judged := r.Last()
 	if !judged {
@@ -222,9 +222,9 @@ func (p Plan) openIn(r verdict.Result, layout, b int) bool {
 	return at == 0 || at >= b
 }
 
-// replay judges the complete blocks, family by family, and returns the next cell of the incomplete block, if there is
-// one. The layouts live in a block follow from the blocks before it. With several families this is exact for the last
-// block only, because one decided family lets the others decide more. That is enough: the blocks before the last are
+// replay judges the complete blocks, operation by operation, and returns the next cell of the incomplete block, if there is
+// one. The layouts live in a block follow from the blocks before it. With several operations this is exact for the last
+// block only, because one decided operation lets the others decide more. That is enough: the blocks before the last are
 // complete, or the last would not have begun.
 func (h history) replay(s Schedule, m *memo) ([]verdict.Result, *filewise.Cell, error) {
 	last := h.lastBlock()
@@ -253,77 +253,77 @@ func (h history) replay(s Schedule, m *memo) ([]verdict.Result, *filewise.Cell, 
 	return results, nil, err
 }
 
-// judge judges the first blocks. Each family has its own verdict, and the claims of all families hold together.
+// judge judges the first blocks. Each operation has its own verdict, and the claims of all operations hold together.
 func (h history) judge(s Schedule, blocks int) ([]verdict.Result, error) {
-	families := h.plan.families()
-	tables := make([]verdict.Table, len(families))
-	for f, family := range families {
+	operations := h.plan.operations()
+	tables := make([]verdict.Table, len(operations))
+	for f, operation := range operations {
 		tables[f] = make(verdict.Table, blocks)
 		for b := range tables[f] {
-			tables[f][b] = h.row(b+1, family)
+			tables[f][b] = h.row(b+1, operation)
 		}
 	}
 	shared, alone := h.plan.shares()
-	some, err := JudgeFamilies(h.plan.JudgedBy(), 1-h.plan.Confidence, len(shared), func(i int, confidence float64) (verdict.Result, error) {
+	some, err := JudgeOperations(h.plan.JudgedBy(), 1-h.plan.Confidence, len(shared), func(i int, confidence float64) (verdict.Result, error) {
 		r, err := h.plan.judgeTable(s, tables[shared[i]], confidence)
 		if err != nil {
-			return r, fmt.Errorf("family %q: %w", families[shared[i]], err)
+			return r, fmt.Errorf("operation %q: %w", operations[shared[i]], err)
 		}
 		return r, nil
 	})
 	if err != nil {
 		return some, err
 	}
-	results := make([]verdict.Result, len(families))
+	results := make([]verdict.Result, len(operations))
 	for i, f := range shared {
 		results[f] = some[i]
 	}
 	for _, f := range alone {
 		cfg, arms := h.plan.judging(s, tables[f], h.plan.Confidence)
 		if results[f], err = verdict.Unjudged(cfg, arms, tables[f]); err != nil {
-			return results, fmt.Errorf("family %q: %w", families[f], err)
+			return results, fmt.Errorf("operation %q: %w", operations[f], err)
 		}
 	}
 	return results, nil
 }
 
-// Families returns the families that the workload measures. Plans of earlier versions store none if there is only one.
-func (p Plan) Families() []string {
+// Operations returns the operations that the workload measures. Plans of earlier versions store none if there is only one.
+func (p Plan) Operations() []string {
 	if len(p.Phases) == 0 {
-		return []string{workload.FamilyInserts}
+		return []string{workload.OperationInserts}
 	}
 	return p.Phases
 }
 
-// families returns the families by which the trials are judged.
-func (p Plan) families() []string {
+// operations returns the operations by which the trials are judged.
+func (p Plan) operations() []string {
 	switch {
 	case p.cycles():
-		return cycleFamilies
+		return cycleOperations
 	case p.Measure == MeasureLifecycle:
-		return lifecycleFamilies
+		return lifecycleOperations
 	case p.Overall:
-		return append(slices.Clone(p.Families()), FamilyOverall)
+		return append(slices.Clone(p.Operations()), OperationOverall)
 	}
-	return p.Families()
+	return p.Operations()
 }
 
-func (h history) row(b int, family string) []verdict.Cell {
+func (h history) row(b int, operation string) []verdict.Cell {
 	row := make([]verdict.Cell, len(h.plan.Layouts))
 	var turns map[string]*verdict.Turns
 	if h.plan.JudgedBy() >= chainedFrom {
-		turns = h.turnsOfBlock(b, family)
+		turns = h.turnsOfBlock(b, operation)
 	}
 	for i, l := range h.plan.Layouts {
 		t := h.tries[cellKey{b, l.Name}].done
 		if t == nil || len(t.Measures) == 0 {
 			continue
 		}
-		x, ok := t.Throughput(family)
-		if family == FamilyOverall {
+		x, ok := t.Throughput(operation)
+		if operation == OperationOverall {
 			x, ok = h.plan.overall(*t)
 		}
-		probe, _ := t.Throughput(FamilyCalibration) // 0 if no calibration was measured
+		probe, _ := t.Throughput(OperationCalibration) // 0 if no calibration was measured
 		row[i] = verdict.Cell{Throughput: x, Build: t.Build, Calibration: probe, Order: h.orderOf(t), OK: ok,
 			Turns: turns[l.Name]}
 	}

@@ -67,7 +67,7 @@ func TestInterleavedBlocksTakeTurns(t *testing.T) {
 		for _, work := range m.Turns {
 			logs, sum = logs+math.Log(work/0.4), sum+work
 		}
-		if x, ok := tr.Throughput(m.Family); !ok || math.Abs(x/math.Exp(logs/5)-1) > 1e-9 || math.Abs(sum-m.Work) > 1e-6 {
+		if x, ok := tr.Throughput(m.Operation); !ok || math.Abs(x/math.Exp(logs/5)-1) > 1e-9 || math.Abs(sum-m.Work) > 1e-6 {
 			t.Errorf("%+v: throughput %v, work %v; turns %v", tr.Cell, x, m.Work, m.Turns)
 		}
 		if tr.Elapsed < 2*time.Second || tr.Elapsed > 4*time.Second {

@@ -51,18 +51,18 @@ func (s standing) judge() (Judgement, error) {
 	}
 	j.Relevance, j.Forecast = s.relevance(), s.forecast()
 	j.Conditions = s.conditions(j.Relevance)
-	for f, name := range s.plan.families() {
+	for f, name := range s.plan.operations() {
 		if slices.Contains(s.plan.Estimated, name) {
-			j.Families = append(j.Families, Family{Name: name, Result: s.results[f], Sentences: s.estimates(f, name), Estimated: true})
+			j.Operations = append(j.Operations, Operation{Name: name, Result: s.results[f], Sentences: s.estimates(f, name), Estimated: true})
 			continue
 		}
-		result, sentences := s.family(f, name, j.Latencies)
+		result, sentences := s.operation(f, name, j.Latencies)
 		latency, err := s.layoutLatencies(result, name)
 		if err != nil {
 			return Judgement{}, fmt.Errorf("judge the trials: %w", err)
 		}
-		j.Families = append(j.Families, Family{Name: name, Result: result, Sentences: sentences, Cause: s.cause(name, result), Latency: latency,
-			LatencyLoss: s.latencyLoss(result, latency)})
+		j.Operations = append(j.Operations, Operation{Name: name, Result: result, Sentences: sentences, Cause: s.cause(name, result),
+			Latency: latency, LatencyLoss: s.latencyLoss(result, latency)})
 	}
 	j.Warnings = s.stillWarnings()
 	for _, w := range s.plan.judged(s.results)[0].Warnings {
@@ -72,8 +72,8 @@ func (s standing) judge() (Judgement, error) {
 	return j, nil
 }
 
-// family returns the verdict of a family and its sentences. A recommendation that breaks the latency limit is removed.
-func (s standing) family(f int, name string, all []Latency) (verdict.Result, []string) {
+// operation returns the verdict of an operation and its sentences. A recommendation that breaks the latency limit is removed.
+func (s standing) operation(f int, name string, all []Latency) (verdict.Result, []string) {
 	sentences := s.sentences(s.results[f])
 	r, why := s.guarded(s.results[f], name, all)
 	if why != nil {
@@ -83,7 +83,7 @@ func (s standing) family(f int, name string, all []Latency) (verdict.Result, []s
 	return r, sentences
 }
 
-// sentences returns the verdict of a family in words, or why there is none.
+// sentences returns the verdict of an operation in words, or why there is none.
 func (s standing) sentences(r verdict.Result) []string {
 	if _, ok := r.Last(); ok {
 		block := time.Duration(len(s.live([]verdict.Result{r}, r.Blocks))) * s.schedule.TrialTime

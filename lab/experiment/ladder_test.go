@@ -18,8 +18,8 @@ import (
 func climber(t *testing.T, memory int64, throughput map[int]float64, faults ...fake.Fault) *world {
 	w := newInterleaved(t, []int{1, 2}, fake.Config{Faults: faults, Noise: 0.01, Seed: 3, Throughput: byFiles(throughput),
 		Stages: map[string]time.Duration{filewise.StageBuild: 100 * time.Millisecond}})
-	w.plan.Scenario, w.plan.Target.Memory, w.plan.Params.Warehouses = workload.FamilyOrders, memory, 1
-	w.plan.Phases = []string{workload.FamilyInserts}
+	w.plan.Scenario, w.plan.Target.Memory, w.plan.Params.Warehouses = workload.OperationOrders, memory, 1
+	w.plan.Phases = []string{workload.OperationInserts}
 	w.plan.Ladder = &experiment.Ladder{Data: "warehouses", Size: true}
 	w.plan.Budget, w.plan.MaxBlocks = 20*time.Minute, 3
 	w.runner.Redesign = func(_ context.Context, p experiment.Plan) (bool, error) {

@@ -17,7 +17,7 @@ import (
 // Latency is the latency of one type of operation on one layout. The histograms of all its trials in blocks are added
 // up.
 type Latency struct {
-	Family    string                   `json:"family"`
+	Operation string                   `json:"family"`
 	Layout    string                   `json:"layout"`
 	Type      string                   `json:"type,omitempty"` // empty if all operations are of one type
 	Count     int64                    `json:"count"`          // operations in the histograms
@@ -51,7 +51,7 @@ func (l Latency) exceeds(limit time.Duration) bool {
 	}
 }
 
-// Latencies returns the latencies of every family, layout and type. They are in the order of the plan's layouts, then
+// Latencies returns the latencies of every operation, layout and type. They are in the order of the plan's layouts, then
 // of first appearance in the trials. It returns an error if a histogram cannot be read.
 func (p Plan) Latencies(trials []filewise.Trial) ([]Latency, error) {
 	sums := latencySums{at: map[latencyKey]*latencySum{}}
@@ -61,7 +61,7 @@ func (p Plan) Latencies(trials []filewise.Trial) ([]Latency, error) {
 		}
 		for _, m := range windowed(t) {
 			if err := sums.measure(t.Cell.Layout, m); err != nil {
-				return nil, fmt.Errorf("%s of %s in block %d: %w", m.Family, t.Cell.Layout, t.Cell.Block, err)
+				return nil, fmt.Errorf("%s of %s in block %d: %w", m.Operation, t.Cell.Layout, t.Cell.Block, err)
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func (p Plan) Latencies(trials []filewise.Trial) ([]Latency, error) {
 	return all, nil
 }
 
-type latencyKey struct{ family, layout, kind string }
+type latencyKey struct{ operation, layout, kind string }
 
 type latencySum struct {
 	hist    *hdr.Histogram
@@ -93,10 +93,10 @@ type latencySums struct {
 // measure adds the latencies of a measure: of each type, or of the measure itself if it has no types.
 func (s *latencySums) measure(layout string, m filewise.Measure) error {
 	if len(m.Types) == 0 {
-		return s.add(latencyKey{m.Family, layout, ""}, m, filewise.TypeMeasure{Work: m.Work, Hist: m.Hist, Errors: m.Errors})
+		return s.add(latencyKey{m.Operation, layout, ""}, m, filewise.TypeMeasure{Work: m.Work, Hist: m.Hist, Errors: m.Errors})
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Types)) {
-		if err := s.add(latencyKey{m.Family, layout, name}, m, m.Types[name]); err != nil {
+		if err := s.add(latencyKey{m.Operation, layout, name}, m, m.Types[name]); err != nil {
 			return err
 		}
 	}
@@ -136,7 +136,7 @@ func (s *latencySums) add(k latencyKey, m filewise.Measure, of filewise.TypeMeas
 }
 
 func (s *latencySum) latency(k latencyKey) Latency {
-	l := Latency{Family: k.family, Layout: k.layout, Type: k.kind, Errors: s.errors}
+	l := Latency{Operation: k.operation, Layout: k.layout, Type: k.kind, Errors: s.errors}
 	if s.measure > 0 {
 		l.PerMinute = s.work / s.measure.Minutes()
 	}
@@ -157,11 +157,11 @@ func LatencyOf(m filewise.Measure) (Latency, error) {
 }
 
 // beyond returns, by layout, the worst latency that exceeds the plan's limit.
-func (p Plan) beyond(all []Latency, family string) map[string]Latency {
+func (p Plan) beyond(all []Latency, operation string) map[string]Latency {
 	worst := map[string]Latency{}
-	of, _ := filewise.OfLatency(family)
+	of, _ := filewise.OfLatency(operation)
 	for _, l := range all {
-		if l.exceeds(p.P99Limit) && (family == "" || family == FamilyOverall || l.Family == of) && l.P99 > worst[l.Layout].P99 {
+		if l.exceeds(p.P99Limit) && (operation == "" || operation == OperationOverall || l.Operation == of) && l.P99 > worst[l.Layout].P99 {
 			worst[l.Layout] = l
 		}
 	}
@@ -170,12 +170,12 @@ func (p Plan) beyond(all []Latency, family string) map[string]Latency {
 
 // barred returns a sentence with the layouts that exceed the latency limit. It returns "" if a layout is recommended,
 // which guarded handles.
-func (s standing) barred(r verdict.Result, family string, all []Latency) string {
+func (s standing) barred(r verdict.Result, operation string, all []Latency) string {
 	analysis, ok := r.Last()
 	if !ok || analysis.Recommended >= 0 || s.plan.P99Limit <= 0 {
 		return ""
 	}
-	over := s.plan.beyond(all, family)
+	over := s.plan.beyond(all, operation)
 	if len(over) == 0 {
 		return ""
 	}
@@ -191,12 +191,12 @@ func (s standing) barred(r verdict.Result, family string, all []Latency) string 
 // guarded removes the recommendation of a layout if a 99th percentile is above the plan's limit for any type. It
 // returns a sentence on that, to come first. If the layouts within the limit, judged alone, allow it, another layout is
 // recommended instead.
-func (s standing) guarded(r verdict.Result, family string, all []Latency) (verdict.Result, []string) {
+func (s standing) guarded(r verdict.Result, operation string, all []Latency) (verdict.Result, []string) {
 	analysis, ok := r.Last()
 	if !ok || analysis.Recommended < 0 || s.plan.P99Limit <= 0 {
 		return r, nil
 	}
-	over := s.plan.beyond(all, family)
+	over := s.plan.beyond(all, operation)
 	name := r.Arms[analysis.Recommended].Name
 	l, bad := over[name]
 	if !bad {
@@ -207,12 +207,12 @@ func (s standing) guarded(r verdict.Result, family string, all []Latency) (verdi
 	last.Recommended, last.Stop = -1, verdict.ReasonAllResolved
 	r.Analyses = analyses
 	by := "throughput"
-	if _, figure := filewise.OfLatency(family); figure != "" {
+	if _, figure := filewise.OfLatency(operation); figure != "" {
 		by = figure
 	}
 	alone := fmt.Sprintf("it would be %s, but its %s is %s, above the limit of %s.", name, l.what(), short(l.P99), short(s.plan.P99Limit))
 	why := "No recommendation: by " + by + " " + alone
-	if instead := s.within(r.Config.Confidence, family, over); instead != "" {
+	if instead := s.within(r.Config.Confidence, operation, over); instead != "" {
 		why = "Recommended: " + instead + ", of the layouts within the latency limit. By " + by + " alone " + alone
 		for i, a := range r.Arms {
 			if a.Name == instead {
@@ -227,7 +227,7 @@ func (s standing) guarded(r verdict.Result, family string, all []Latency) (verdi
 }
 
 // within returns the layout that is recommended among the layouts within the limit, or "" if there is none.
-func (s standing) within(confidence float64, family string, over map[string]Latency) string {
+func (s standing) within(confidence float64, operation string, over map[string]Latency) string {
 	h := s.history
 	h.plan.Layouts = nil
 	h.plan.AA = ""
@@ -247,7 +247,7 @@ func (s standing) within(confidence float64, family string, over map[string]Late
 	}
 	table := make(verdict.Table, s.results[0].Blocks)
 	for b := range table {
-		table[b] = h.row(b+1, family)
+		table[b] = h.row(b+1, operation)
 	}
 	r, err := h.plan.judgeTable(s.schedule, table, confidence)
 	if err != nil { // blocks that are incomplete without the others prove nothing
@@ -259,9 +259,9 @@ func (s standing) within(confidence float64, family string, over map[string]Late
 // what returns which latency it is, in words: "p99 of payment in 100 users".
 func (l Latency) what() string {
 	if l.Type == "" {
-		return "p99 in " + l.Family
+		return "p99 in " + l.Operation
 	}
-	return "p99 of " + l.Type + " in " + l.Family
+	return "p99 of " + l.Type + " in " + l.Operation
 }
 
 // short formats a duration with at most three significant digits.

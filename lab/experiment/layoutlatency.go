@@ -18,7 +18,7 @@ import (
 	"filewise/lab/verdict"
 )
 
-// LayoutLatency is the latency of a family's operations on one layout, over all its trials in complete blocks.
+// LayoutLatency is the latency of an operation's executions on one layout, over all its trials in complete blocks.
 type LayoutLatency struct {
 	Layout string        `json:"layout"`
 	Count  int64         `json:"count"` // operations
@@ -30,7 +30,7 @@ type LayoutLatency struct {
 }
 
 // LatencyChange is a difference of latency on the log scale. If Effect is above 0, operations take longer than on the
-// baseline. Lo and Hi are Student's t limits over the blocks, for one analysis, at the family's confidence for all
+// baseline. Lo and Hi are Student's t limits over the blocks, for one analysis, at the operation's confidence for all
 // layouts together. They are nil if not known.
 type LatencyChange struct {
 	Effect float64  `json:"effect"`
@@ -50,10 +50,10 @@ func (c *LatencyChange) Interval() (effect, lo, hi float64) {
 	return effect, lo, hi
 }
 
-// layoutLatencies returns the latencies of a family by layout. A layout with too few operations for a 99th percentile
+// layoutLatencies returns the latencies of an operation by layout. A layout with too few operations for a 99th percentile
 // is left out. Change is nil if no single trial has enough.
-func (s standing) layoutLatencies(r verdict.Result, family string) ([]LayoutLatency, error) {
-	table, sums, err := s.history.p99s(r.Blocks, family)
+func (s standing) layoutLatencies(r verdict.Result, operation string) ([]LayoutLatency, error) {
+	table, sums, err := s.history.p99s(r.Blocks, operation)
 	if err != nil || len(sums) == 0 {
 		return nil, err
 	}
@@ -143,14 +143,14 @@ func BlockLoss(r verdict.Result, changes []*LatencyChange) string {
 // caution is the first word of a sentence on lost latency.
 const caution = "Caution: "
 
-// LatencyLoss returns sentences on layouts to use that have a much longer p99, by family if there are several. It
+// LatencyLoss returns sentences on layouts to use that have a much longer p99, by operation if there are several. It
 // returns "" if there is none. The sentences directly follow the verdict wherever that is shown.
 func (j Judgement) LatencyLoss() string {
 	var out []string
-	for _, f := range j.Families {
+	for _, f := range j.Operations {
 		switch {
 		case f.LatencyLoss == "":
-		case len(j.Families) > 1:
+		case len(j.Operations) > 1:
 			out = append(out, "Caution, "+f.Name+": "+strings.TrimPrefix(f.LatencyLoss, caution))
 		default:
 			out = append(out, f.LatencyLoss)
@@ -159,17 +159,17 @@ func (j Judgement) LatencyLoss() string {
 	return strings.Join(out, " ")
 }
 
-// Stalls returns which trials stalled and what that costs, by family if there are several. If none did, it returns how
+// Stalls returns which trials stalled and what that costs, by operation if there are several. If none did, it returns how
 // many can stall undetected. It returns "" if nothing is claimed yet.
 func (j Judgement) Stalls() string {
 	var seen []string
 	none := ""
-	for _, f := range j.Families {
+	for _, f := range j.Operations {
 		switch analysis, _ := f.Result.Last(); {
 		case len(analysis.Slow) == 0 && none == "":
 			none = f.Result.Stalls()
 		case len(analysis.Slow) == 0:
-		case len(j.Families) > 1:
+		case len(j.Operations) > 1:
 			seen = append(seen, say.Joined(": ", say.Sentence(f.Name), f.Result.Stalls()))
 		default:
 			seen = append(seen, f.Result.Stalls())
@@ -212,7 +212,7 @@ func lossWords(best, base LayoutLatency, confidence float64) string {
 
 // p99s returns a table of the first blocks with the inverse of every trial's p99 instead of throughput. It also returns
 // the histogram of each layout that has enough operations for a p99.
-func (h history) p99s(blocks int, family string) (verdict.Table, map[string]*hdr.Histogram, error) {
+func (h history) p99s(blocks int, operation string) (verdict.Table, map[string]*hdr.Histogram, error) {
 	table, sums := make(verdict.Table, blocks), map[string]*hdr.Histogram{}
 	for b := range table {
 		table[b] = make([]verdict.Cell, len(h.plan.Layouts))
@@ -222,12 +222,12 @@ func (h history) p99s(blocks int, family string) (verdict.Table, map[string]*hdr
 				continue
 			}
 			for _, m := range windowed(*t) {
-				if m.Family != family || len(m.Hist) == 0 {
+				if m.Operation != operation || len(m.Hist) == 0 {
 					continue
 				}
 				one, err := drive.DecodeHist(m.Hist)
 				if err != nil {
-					return nil, nil, fmt.Errorf("%s of %s in block %d: %w", family, l.Name, b+1, err)
+					return nil, nil, fmt.Errorf("%s of %s in block %d: %w", operation, l.Name, b+1, err)
 				}
 				if one.TotalCount() >= leastForP99 {
 					p99 := max(time.Duration(one.ValueAtQuantile(99))*time.Microsecond, time.Microsecond)
@@ -236,7 +236,7 @@ func (h history) p99s(blocks int, family string) (verdict.Table, map[string]*hdr
 				if sums[l.Name] == nil {
 					sums[l.Name] = one
 				} else if dropped := sums[l.Name].Merge(one); dropped > 0 {
-					return nil, nil, fmt.Errorf("%s of %s: %d latencies are beyond the range of histograms", family, l.Name, dropped)
+					return nil, nil, fmt.Errorf("%s of %s: %d latencies are beyond the range of histograms", operation, l.Name, dropped)
 				}
 			}
 		}
@@ -267,7 +267,7 @@ func byLatency(phase filewise.Phase, of filewise.Measure) ([]filewise.Measure, e
 	}
 	if h.TotalCount() == 0 {
 		return nil, filewise.Errorf(filewise.CodeTrials, "give a higher rate, or more data so that it takes longer", "%s: no operation was due",
-			of.Family)
+			of.Operation)
 	}
 	var out []filewise.Measure
 	for _, figure := range phase.ByLatency {
@@ -277,7 +277,7 @@ func byLatency(phase filewise.Phase, of filewise.Measure) ([]filewise.Measure, e
 		}
 		took := max(time.Duration(us*float64(time.Microsecond)), time.Microsecond)
 		out = append(out, filewise.Measure{
-			Family: filewise.LatencyFamily(of.Family, figure), Unit: filewise.UnitTimes, Connections: of.Connections, Paced: true,
+			Operation: filewise.LatencyOperation(of.Operation, figure), Unit: filewise.UnitTimes, Connections: of.Connections, Paced: true,
 			Window: [2]time.Duration{0, took}, Work: 1, Hist: of.Hist, Errors: of.Errors,
 		})
 	}
@@ -291,7 +291,7 @@ func (l *life) recorded(phase filewise.Phase, m filewise.Measure) error {
 		l.trial.Measures = append(l.trial.Measures, m)
 		return nil
 	}
-	if d, ok := l.planned[phase.Family]; ok {
+	if d, ok := l.planned[phase.Operation]; ok {
 		m.Deltas = append(m.Deltas, d)
 	}
 	more, err := byLatency(phase, m)
@@ -300,7 +300,7 @@ func (l *life) recorded(phase filewise.Phase, m filewise.Measure) error {
 		l.trial.Warnings = append(l.trial.Warnings, filewise.Warning{
 			Code: "rate-not-reached",
 			Message: fmt.Sprintf("%s: %s did %.3g of the %.3g %s a second that arrived, so that its latency grows for as long as a trial takes.",
-				m.Family, l.layout.Name, got, phase.Rate, m.Unit),
+				m.Operation, l.layout.Name, got, phase.Rate, m.Unit),
 			Remedy: "Set a lower --rate (during a backup: fewer connections), or compare throughput without one.",
 		})
 	}
@@ -340,11 +340,11 @@ func (l *life) beside(ctx context.Context, phase filewise.Phase, act func() erro
 	close(over)
 	<-gone
 	m := result.Measure
-	m.Family, m.Unit = filewise.ConcurrentFamily(phase.ConcurrentLoad, phase.Family), l.program.Phases[i].Unit
+	m.Operation, m.Unit = filewise.ConcurrentOperation(phase.ConcurrentLoad, phase.Operation), l.program.Phases[i].Unit
 	m.Connections, m.Paced = len(sessions), true
 	record = func() error { return l.recorded(l.program.Phases[i], m) }
 	if loadErr != nil {
-		loadErr = fmt.Errorf("%s: %w", m.Family, loadErr)
+		loadErr = fmt.Errorf("%s: %w", m.Operation, loadErr)
 	}
 	return record, errors.Join(err, loadErr)
 }

@@ -10,14 +10,14 @@ import (
 	"filewise/lab/experiment"
 )
 
-// Of several families each that loses is named; of one there is nothing to distinguish it from.
-func TestLatencyLossOfFamilies(t *testing.T) {
-	insert := experiment.Family{Name: "insert", LatencyLoss: "Caution: p99 is long."}
-	for want, families := range map[string][]experiment.Family{
+// Of several operations each that loses is named; of one there is nothing to distinguish it from.
+func TestLatencyLossOfOperations(t *testing.T) {
+	insert := experiment.Operation{Name: "insert", LatencyLoss: "Caution: p99 is long."}
+	for want, operations := range map[string][]experiment.Operation{
 		"": nil, "Caution: p99 is long.": {insert}, "Caution, insert: p99 is long.": {{Name: "select"}, insert},
 		"Caution, insert: p99 is long. Caution, insert: p99 is long.": {insert, insert},
 	} {
-		if said := (experiment.Judgement{Families: families}).LatencyLoss(); said != want {
+		if said := (experiment.Judgement{Operations: operations}).LatencyLoss(); said != want {
 			t.Errorf("it says %q, want %q", said, want)
 		}
 	}

@@ -41,9 +41,9 @@ type life struct {
 	edge        *edge             // of the window before a drain. Nil means there is none
 	done        func() error      // closes connections that wait for a drain. Nil means there are none
 
-	planned map[string]filewise.Delta // by family: the processes planned for its query. Nil means not known
+	planned map[string]filewise.Delta // by operation: the processes planned for its query. Nil means not known
 
-	still map[string]drive.Still // by family: standstills while it was measured
+	still map[string]drive.Still // by operation: standstills while it was measured
 
 	open map[int][]filewise.Session // by phase: connections kept for the next turn. Nil means none are kept
 	turn *turn                      // the current turn of an interleaved block. Nil means the trial is measured in one go
@@ -88,7 +88,7 @@ type step struct {
 func (l *life) steps() []step {
 	steps := []step{{filewise.StageSettle, l.settleTwice}, {filewise.StageObserve, l.observe}}
 	if l.runner.Plan.Calibrate && !l.trial.Cell.Pilot {
-		steps = append(steps, step{FamilyCalibration, l.calibrate})
+		steps = append(steps, step{OperationCalibration, l.calibrate})
 	}
 	if l.runner.Plan.cycles() {
 		return append(steps, l.cycleSteps()...)
@@ -174,10 +174,10 @@ func (l *life) plans(ctx context.Context) error {
 		}
 		if err != nil {
 			l.trial.Warnings = append(l.trial.Warnings, filewise.Warning{Code: "plan-unread",
-				Message: fmt.Sprintf("Parallel plans are not recorded, since the plan of %s could not be read: %v.", phase.Family, err)})
+				Message: fmt.Sprintf("Parallel plans are not recorded, since the plan of %s could not be read: %v.", phase.Operation, err)})
 			return nil
 		}
-		l.planned[phase.Family] = filewise.Delta{Probe: filewise.ProbePlan, Name: filewise.ParallelWorkers, Unit: filewise.UnitPlanned,
+		l.planned[phase.Operation] = filewise.Delta{Probe: filewise.ProbePlan, Name: filewise.ParallelWorkers, Unit: filewise.UnitPlanned,
 			Value: float64(n)}
 	}
 	return nil

@@ -9,21 +9,21 @@ import (
 	"filewise/lab/workload"
 )
 
-// Families of the life cycle: the operations timed on a database that the workload has filled. One operation is one
+// Operations of the life cycle: the operations timed on a database that the workload has filled. One operation is one
 // duration, so throughput is its inverse.
 const (
-	FamilyCheckpoint = "checkpoint" // write all dirty pages to the data files
-	FamilyShutdown   = "shutdown"   // shut down cleanly
-	FamilyOpen       = "open"       // start after a clean shutdown, until the first answer
-	FamilyRecovery   = "recovery"   // start after a crash in the middle of the work
+	OperationCheckpoint = "checkpoint" // write all dirty pages to the data files
+	OperationShutdown   = "shutdown"   // shut down cleanly
+	OperationOpen       = "open"       // start after a clean shutdown, until the first answer
+	OperationRecovery   = "recovery"   // start after a crash in the middle of the work
 )
 
-// lifecycleFamilies lists the families in the order in which they are timed.
-var lifecycleFamilies = []string{FamilyShutdown, FamilyOpen, FamilyCheckpoint, FamilyRecovery}
+// lifecycleOperations lists the operations in the order in which they are timed.
+var lifecycleOperations = []string{OperationShutdown, OperationOpen, OperationCheckpoint, OperationRecovery}
 
-// cycleFamilies lists the families timed on a server that Filewise may not stop. There the database goes offline and
+// cycleOperations lists the operations timed on a server that Filewise may not stop. There the database goes offline and
 // comes back. It is not crashed, so there is no recovery to time.
-var cycleFamilies = []string{FamilyShutdown, FamilyOpen, FamilyCheckpoint}
+var cycleOperations = []string{OperationShutdown, OperationOpen, OperationCheckpoint}
 
 // cycles reports whether the life cycle runs on databases on a server by URL.
 func (p Plan) cycles() bool {
@@ -52,29 +52,29 @@ func (l *life) cycled(ctx context.Context) error {
 		return fmt.Errorf("databases of this engine do not go offline by themselves: %w", filewise.ErrUnsupported)
 	}
 	var offline, online time.Duration
-	err := l.beating(FamilyShutdown, func() (err error) { offline, online, err = l.db.Cycle(ctx); return err })
+	err := l.beating(OperationShutdown, func() (err error) { offline, online, err = l.db.Cycle(ctx); return err })
 	if err != nil {
 		return fmt.Errorf("offline and online: %w", err)
 	}
-	l.time(FamilyShutdown, offline)
-	l.time(FamilyOpen, online)
+	l.time(OperationShutdown, offline)
+	l.time(OperationOpen, online)
 	return nil
 }
 
 // checkpointed times a checkpoint, without the settler's other work if the engine times it separately.
 func (l *life) checkpointed(ctx context.Context) error {
 	var took time.Duration
-	if err := l.beating(FamilyCheckpoint, func() (err error) { took, err = l.settled(ctx); return err }); err != nil {
-		return fmt.Errorf("%s: %w", FamilyCheckpoint, err)
+	if err := l.beating(OperationCheckpoint, func() (err error) { took, err = l.settled(ctx); return err }); err != nil {
+		return fmt.Errorf("%s: %w", OperationCheckpoint, err)
 	}
-	l.time(FamilyCheckpoint, took)
+	l.time(OperationCheckpoint, took)
 	return nil
 }
 
 // time adds the measure of one timed operation.
-func (l *life) time(family string, took time.Duration) {
+func (l *life) time(operation string, took time.Duration) {
 	l.trial.Measures = append(l.trial.Measures, filewise.Measure{
-		Family: family, Unit: filewise.UnitTimes, Window: [2]time.Duration{0, max(took, 1)}, Work: 1,
+		Operation: operation, Unit: filewise.UnitTimes, Window: [2]time.Duration{0, max(took, 1)}, Work: 1,
 	})
 }
 
@@ -91,20 +91,20 @@ func (l *life) lifecycleSteps() []step {
 	return []step{
 		load(third),
 		measure(func(x filewise.Lifecycle) []timing {
-			return []timing{{FamilyShutdown, x.Shutdown}, {FamilyOpen, x.Open}}
+			return []timing{{OperationShutdown, x.Shutdown}, {OperationOpen, x.Open}}
 		}),
 		load(third),
-		measure(func(x filewise.Lifecycle) []timing { return []timing{{FamilyCheckpoint, x.Checkpoint}} }),
+		measure(func(x filewise.Lifecycle) []timing { return []timing{{OperationCheckpoint, x.Checkpoint}} }),
 		load(l.runner.Plan.Work - 2*third),
 		{filewise.StageStop, func(ctx context.Context) error { return l.db.Lifecycle.Crash(ctx) }},
-		measure(func(x filewise.Lifecycle) []timing { return []timing{{FamilyRecovery, x.Open}} }),
+		measure(func(x filewise.Lifecycle) []timing { return []timing{{OperationRecovery, x.Open}} }),
 		{filewise.StageCheck, func(ctx context.Context) error { return l.check(ctx, 0) }},
 	}
 }
 
 type timing struct {
-	family string
-	do     func(context.Context) (time.Duration, error)
+	operation string
+	do        func(context.Context) (time.Duration, error)
 }
 
 func (l *life) timed(ctx context.Context, timings func(filewise.Lifecycle) []timing) error {
@@ -113,20 +113,20 @@ func (l *life) timed(ctx context.Context, timings func(filewise.Lifecycle) []tim
 	}
 	for _, t := range timings(l.db.Lifecycle) {
 		var took time.Duration
-		if err := l.beating(t.family, func() (err error) { took, err = t.do(ctx); return err }); err != nil {
-			return fmt.Errorf("%s: %w", t.family, err)
+		if err := l.beating(t.operation, func() (err error) { took, err = t.do(ctx); return err }); err != nil {
+			return fmt.Errorf("%s: %w", t.operation, err)
 		}
-		l.time(t.family, took)
+		l.time(t.operation, took)
 	}
 	return nil
 }
 
-// ProveBackups makes the plan restore and compare every backup of a user's database. Each part becomes a family.
+// ProveBackups makes the plan restore and compare every backup of a user's database. Each part becomes an operation.
 func (p *Plan) ProveBackups() error {
 	p.Params.Proof = true
 	w, err := workload.NewDump(p.Params, p.Seed)
 	if err == nil {
-		p.Phases = w.Program().Families()
+		p.Phases = w.Program().Operations()
 	}
 	return err
 }

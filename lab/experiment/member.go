@@ -133,7 +133,7 @@ func (m *member) conclude(ctx context.Context) error {
 		}
 		l.retried(whole.Errors, "while it was measured")
 		l.trial.Warnings = append(l.trial.Warnings, probe.Warnings(whole.Deltas)...)
-		if err := l.recorded(l.phaseOf(whole.Family), whole); err != nil {
+		if err := l.recorded(l.phaseOf(whole.Operation), whole); err != nil {
 			return err
 		}
 	}
@@ -149,13 +149,13 @@ func (m *member) conclude(ctx context.Context) error {
 }
 
 // phaseOf returns the phase of a measure. If the measure is a load during an act, it returns the load's phase.
-func (l *life) phaseOf(family string) filewise.Phase {
+func (l *life) phaseOf(operation string) filewise.Phase {
 	for _, x := range l.program.Phases {
-		if x.ConcurrentLoad != "" && filewise.ConcurrentFamily(x.ConcurrentLoad, x.Family) == family {
-			family = x.ConcurrentLoad
+		if x.ConcurrentLoad != "" && filewise.ConcurrentOperation(x.ConcurrentLoad, x.Operation) == operation {
+			operation = x.ConcurrentLoad
 		}
 	}
-	return l.program.Phases[max(l.program.PhaseOf(family), 0)]
+	return l.program.Phases[max(l.program.PhaseOf(operation), 0)]
 }
 
 // checkAll compares the data with what all turns should have left. It checks after the last phase of work, because

@@ -53,11 +53,11 @@ func made(c filewise.Cell, i int) filewise.Trial {
 	if c.Layout == "4 files" {
 		work *= 0.7
 	}
-	for f, family := range append([]string{"insert"}, lifecycleFamilies...) {
-		if f == 2 && c.Layout == "2 files" { // one family differs more than the others
+	for f, operation := range append([]string{"insert"}, lifecycleOperations...) {
+		if f == 2 && c.Layout == "2 files" { // one operation differs more than the others
 			work *= 1.5
 		}
-		t.Measures = append(t.Measures, filewise.Measure{Family: family, Window: [2]time.Duration{0, time.Second}, Work: work})
+		t.Measures = append(t.Measures, filewise.Measure{Operation: operation, Window: [2]time.Duration{0, time.Second}, Work: work})
 	}
 	return t
 }

@@ -13,7 +13,7 @@ import (
 // failures and counters are summed; the slices are concatenated.
 func merged(turns [][]filewise.Measure, k int) (filewise.Measure, error) {
 	first := turns[0][k]
-	out := filewise.Measure{Family: first.Family, Unit: first.Unit, SliceLength: first.SliceLength, Connections: first.Connections,
+	out := filewise.Measure{Operation: first.Operation, Unit: first.Unit, SliceLength: first.SliceLength, Connections: first.Connections,
 		Paced: first.Paced}
 	var hists [][]byte
 	var types []map[string]filewise.TypeMeasure

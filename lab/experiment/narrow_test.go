@@ -49,7 +49,8 @@ func TestBlocksAreAsLongAsBoundsNeed(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		var trials []filewise.Trial
 		for _, l := range w.plan.Layouts {
-			m := filewise.Measure{Family: "inserts", Unit: "rows", Window: [2]time.Duration{0, 2 * time.Second}, SliceLength: 100 * time.Millisecond}
+			m := filewise.Measure{Operation: "inserts", Unit: "rows", Window: [2]time.Duration{0, 2 * time.Second},
+				SliceLength: 100 * time.Millisecond}
 			for range 20 {
 				m.Slices = append(m.Slices, int64(1000*max(0, 1+noise*r.NormFloat64())))
 			}

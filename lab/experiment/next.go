@@ -20,7 +20,7 @@ func (p Plan) Next(done []filewise.Trial) (filewise.Cell, Decision) {
 type standing struct {
 	history
 	schedule Schedule
-	results  []verdict.Result // of the complete blocks, by family
+	results  []verdict.Result // of the complete blocks, by operation
 	err      error            // of the judgement
 	next     filewise.Cell
 	decision Decision
@@ -78,7 +78,7 @@ func (h history) spentByPilots() Decision {
 	return Decision{Ending: Broken, Why: why + " and all failed: " + h.reason(h.trials[len(h.trials)-1].Cell.Layout)}
 }
 
-// ending returns why the run ends after the complete blocks: every family is judged, or the budget is spent. Live is
+// ending returns why the run ends after the complete blocks: every operation is judged, or the budget is spent. Live is
 // the number of layouts in the next block. If the run goes on, Ending is GoesOn.
 func (s standing) ending(live int) Decision {
 	if d := s.settled(); d.Ending != GoesOn {
@@ -87,7 +87,7 @@ func (s standing) ending(live int) Decision {
 	return s.spent(live)
 }
 
-// settled returns the end that the verdicts of all families have reached. If one family is open, Ending is GoesOn.
+// settled returns the end that the verdicts of all operations have reached. If one operation is open, Ending is GoesOn.
 func (s standing) settled() Decision {
 	d := Decision{Ending: Decided}
 	for _, r := range s.plan.judged(s.results) {
@@ -101,7 +101,7 @@ func (s standing) settled() Decision {
 	return d
 }
 
-// ended returns the end of one family's verdict. If the family is open, it returns the zero Decision.
+// ended returns the end of one operation's verdict. If the operation is open, it returns the zero Decision.
 func (s standing) ended(r verdict.Result) Decision {
 	analysis, ok := r.Last()
 	if !ok {
@@ -168,7 +168,7 @@ func moreBudget(takes time.Duration) string {
 	return fmt.Sprintf("--budget %dm or more", (takes+time.Minute-1)/time.Minute)
 }
 
-// firstClaim returns the first block after which every family has intervals.
+// firstClaim returns the first block after which every operation has intervals.
 func (s standing) firstClaim() int {
 	first := 0
 	for _, r := range s.plan.judged(s.results) {
@@ -195,13 +195,13 @@ func (p Plan) FirstClaim() int {
 	return verdict.Config{Rules: p.JudgedBy(), MaxBlocks: p.MaxBlocks}.FirstClaim(len(p.Layouts))
 }
 
-// judgeTable judges complete blocks of one family by the plan's rules.
+// judgeTable judges complete blocks of one operation by the plan's rules.
 func (p Plan) judgeTable(s Schedule, table verdict.Table, confidence float64) (verdict.Result, error) {
 	cfg, arms := p.judging(s, table, confidence)
 	return verdict.Judge(cfg, arms, table)
 }
 
-// judging returns the configuration and the layouts that a family's table is judged with.
+// judging returns the configuration and the layouts that an operation's table is judged with.
 func (p Plan) judging(s Schedule, table verdict.Table, confidence float64) (verdict.Config, []verdict.Arm) {
 	cfg := verdict.DefaultConfig()
 	cfg.Rules = p.JudgedBy()

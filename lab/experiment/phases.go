@@ -46,7 +46,7 @@ func (l *life) named(p filewise.Phase, err error) error {
 	if err == nil || len(l.program.Phases) == 1 {
 		return err
 	}
-	return fmt.Errorf("%s: %w", p.Family, err)
+	return fmt.Errorf("%s: %w", p.Operation, err)
 }
 
 // cool brings the caches to the state that the phase demands. It returns an error if the server cannot do that.
@@ -106,8 +106,8 @@ func (l *life) act(ctx context.Context, i int) error {
 	}
 }
 
-// FamilyOverall is the family of the geometric mean of the throughputs of all phases.
-const FamilyOverall = "overall"
+// OperationOverall is the operation of the geometric mean of the throughputs of all phases.
+const OperationOverall = "overall"
 
 // OverallMeasure returns the geometric mean over a trial's phases as a measure, for reports. It returns false if a
 // phase has no throughput.
@@ -116,7 +116,7 @@ func (p Plan) OverallMeasure(t filewise.Trial) (filewise.Measure, bool) {
 	if !ok {
 		return filewise.Measure{}, false
 	}
-	return filewise.Measure{Family: FamilyOverall, Unit: t.Measures[0].Unit, Work: x, Window: [2]time.Duration{0, time.Second}}, true
+	return filewise.Measure{Operation: OperationOverall, Unit: t.Measures[0].Unit, Work: x, Window: [2]time.Duration{0, time.Second}}, true
 }
 
 // overall returns the geometric mean over a trial's phases. It returns false if a phase has no throughput.
@@ -125,14 +125,14 @@ func (p Plan) overall(t filewise.Trial) (float64, bool) {
 		return 0, false
 	}
 	sum := 0.0
-	for _, family := range p.Families() {
-		x, ok := t.Throughput(family)
+	for _, operation := range p.Operations() {
+		x, ok := t.Throughput(operation)
 		if !ok {
 			return 0, false
 		}
 		sum += math.Log(x)
 	}
-	return math.Exp(sum / float64(len(p.Families()))), true
+	return math.Exp(sum / float64(len(p.Operations()))), true
 }
 
 // backupPhase times a backup, or the restore of the backup before.
@@ -144,12 +144,12 @@ func (l *life) backupPhase(ctx context.Context, phase filewise.Phase) error {
 	live := probe.NewLive(probes, 0)
 	defer live.Close()
 	before := live.Edge(ctx)
-	l.measuring(Event{Probes: live, Family: phase.Family, Unit: phase.Unit})
+	l.measuring(Event{Probes: live, Operation: phase.Operation, Unit: phase.Unit})
 	stop := probes.Watch(ctx, 0)
 	var took time.Duration
 	record, err := l.beside(ctx, phase, func() (err error) {
 		start := l.runner.Clock.Now()
-		err = l.beating(phase.Family, func() (err error) {
+		err = l.beating(phase.Operation, func() (err error) {
 			if phase.Act == filewise.ActBackup {
 				l.backups, err = l.db.Backup.Backup(ctx)
 				return err
@@ -167,7 +167,7 @@ func (l *life) backupPhase(ctx context.Context, phase filewise.Phase) error {
 		return err
 	}
 	l.trial.Measures = append(l.trial.Measures, filewise.Measure{
-		Family: phase.Family, Unit: phase.Unit, Connections: 1, Window: [2]time.Duration{0, max(took, 1)}, Work: 1,
+		Operation: phase.Operation, Unit: phase.Unit, Connections: 1, Window: [2]time.Duration{0, max(took, 1)}, Work: 1,
 		Bytes: float64(phase.OpBytes), Deltas: probes.Delta(before, live.Edge(ctx)),
 	})
 	return record()

@@ -38,8 +38,8 @@ func (w phased) Data() []filewise.TableData {
 // phasedWorld is a world whose backups are faster with 4 files and whose work is not.
 func phasedWorld(t *testing.T, faults ...fake.Fault) (*world, *[]int) {
 	w := newWorld(t, []int{1, 4}, fake.Config{Noise: 0.003, Seed: 5, Faults: faults,
-		Life: func(l filewise.Layout, family string) time.Duration {
-			if family == workload.FamilyBackup && l.Data.Files == 4 {
+		Life: func(l filewise.Layout, operation string) time.Duration {
+			if operation == workload.OperationBackup && l.Data.Files == 4 {
 				return 50 * time.Millisecond
 			}
 			return 100 * time.Millisecond
@@ -47,34 +47,34 @@ func phasedWorld(t *testing.T, faults ...fake.Fault) (*world, *[]int) {
 	program := w.runner.Workload.Program()
 	program.ReadOnly = true
 	program.Phases = []filewise.Phase{
-		{Family: "query 1", Unit: "queries", Connections: 1, Ops: 40, Client: true},
-		{Family: "query 2", Unit: "queries", Connections: 2, Ops: 100, Discard: 1},
-		{Family: workload.FamilyBackup, Unit: "backups", Act: filewise.ActBackup, Ops: 1},
-		{Family: workload.FamilyRestore, Unit: "restores", Act: filewise.ActRestore, Ops: 1},
+		{Operation: "query 1", Unit: "queries", Connections: 1, Ops: 40, Client: true},
+		{Operation: "query 2", Unit: "queries", Connections: 2, Ops: 100, Discard: 1},
+		{Operation: workload.OperationBackup, Unit: "backups", Act: filewise.ActBackup, Ops: 1},
+		{Operation: workload.OperationRestore, Unit: "restores", Act: filewise.ActRestore, Ops: 1},
 	}
-	w.plan.Phases, w.plan.Overall = program.Families(), true
+	w.plan.Phases, w.plan.Overall = program.Operations(), true
 	w.plan.Window, w.plan.PilotWindow, w.plan.Builds = 0, 0, 2
 	checked := new([]int)
 	w.runner.Workload = phased{t, program, checked}
 	return w, checked
 }
 
-func TestPhasesAreJudgedByFamily(t *testing.T) {
+func TestPhasesAreJudgedByOperation(t *testing.T) {
 	w, checked := phasedWorld(t)
 	trials, d := w.run(t)
 	j, err := w.plan.Judge(trials)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(j.Families) != 5 || d.Ending != experiment.Decided {
-		t.Fatalf("%d families, %+v; want two queries, backup, restore and all together, decided", len(j.Families), d)
+	if len(j.Operations) != 5 || d.Ending != experiment.Decided {
+		t.Fatalf("%d operations, %+v; want two queries, backup, restore and all together, decided", len(j.Operations), d)
 	}
-	for _, f := range j.Families {
+	for _, f := range j.Operations {
 		analysis, ok := f.Result.Last()
 		if !ok {
 			t.Fatalf("%s: no analysis", f.Name)
 		}
-		planted := f.Name == workload.FamilyBackup || f.Name == experiment.FamilyOverall
+		planted := f.Name == workload.OperationBackup || f.Name == experiment.OperationOverall
 		if better := analysis.Estimates[1].Lo > 0; better != planted {
 			t.Errorf("%s: 4 files are better: %v; planted: the backup (%v)", f.Name, better, f.Sentences)
 		}
@@ -87,7 +87,7 @@ func TestPhasesAreJudgedByFamily(t *testing.T) {
 	}
 	for _, m := range trials[len(trials)-1].Measures[2:] {
 		if took := m.Window[1]; took > 300*time.Millisecond {
-			t.Errorf("%s took %v: what is beside the statement is counted", m.Family, took)
+			t.Errorf("%s took %v: what is beside the statement is counted", m.Operation, took)
 		}
 	}
 	if last := trials[len(trials)-1]; last.Build == "" || len(last.Measures) != 4 || len(last.Final) < 2 {

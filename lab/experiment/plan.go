@@ -46,12 +46,12 @@ type Plan struct {
 	// OnePilot runs the baseline's pilot only, which forecasts the time, because pilots have nothing to fix.
 	OnePilot bool `json:"one_pilot,omitempty"`
 
-	// Phases lists the families that the workload measures one after the other. If empty, Families returns the one that it
-	// measures. Overall adds the geometric mean over all as a family.
+	// Phases lists the operations that the workload measures one after the other. If empty, Operations returns the one that it
+	// measures. Overall adds the geometric mean over all as an operation.
 	Phases  []string `json:"phases,omitempty"`
 	Overall bool     `json:"overall,omitempty"`
-	// Estimated lists the families that the pilots found too short to judge. They are shown as estimates only and have no
-	// share of the error, which the other families divide. It is fixed before block 1.
+	// Estimated lists the operations that the pilots found too short to judge. They are shown as estimates only and have no
+	// share of the error, which the other operations divide. It is fixed before block 1.
 	Estimated []string `json:"estimated,omitempty"`
 
 	// AsPublished is the design of the scenario's article, which replaces blocks in random order. Nil means blocks.
@@ -198,16 +198,16 @@ type Judgement struct {
 	Relevance *cause.Relevance `json:"relevance,omitempty"`
 	// Conditions holds the conditions of meaning, read from the same trials as Relevance.
 	Conditions []filewise.Condition `json:"conditions,omitempty"`
-	// Families holds the verdicts of all families. There is at least one, unless nothing was judged.
-	Families []Family `json:"families"`
+	// Operations holds the verdicts of all operations. There is at least one, unless nothing was judged.
+	Operations []Operation `json:"families"`
 	// Latencies is set if operations have several types, or if latency is limited.
 	Latencies []Latency `json:"latencies,omitempty"`
 	// Sweep is the curve over load levels. It is nil if there is only one level.
 	Sweep *Sweep `json:"sweep,omitempty"`
 }
 
-// Family is the verdict on one family of operations.
-type Family struct {
+// Operation is the verdict on one operation.
+type Operation struct {
 	Name      string         `json:"name"`
 	Result    verdict.Result `json:"verdict"`
 	Estimated bool           `json:"estimated,omitempty"` // too short to judge: Result claims nothing
@@ -215,7 +215,7 @@ type Family struct {
 	// Cause holds what changed together with the difference, or what limits all layouts. It is nil if too little was
 	// measured to find it.
 	Cause *cause.Cause `json:"cause,omitempty"`
-	// Latency holds the latency of the family's operations by layout. It is empty if they have none, or too few.
+	// Latency holds the latency of the operation's executions by layout. It is empty if they have none, or too few.
 	Latency []LayoutLatency `json:"latency,omitempty"`
 	// LatencyLoss reports that the layout to use loses in latency. It is empty if that layout does not.
 	LatencyLoss string `json:"latency_loss,omitempty"`
@@ -233,15 +233,15 @@ func (j Judgement) Limit(p Plan) string {
 	return "for this workload, which hardly uses " + about
 }
 
-// First returns the verdict on the first family, or an empty one if nothing was judged.
-func (j Judgement) First() Family {
-	if len(j.Families) == 0 {
-		return Family{}
+// First returns the verdict on the first operation, or an empty one if nothing was judged.
+func (j Judgement) First() Operation {
+	if len(j.Operations) == 0 {
+		return Operation{}
 	}
-	return j.Families[0]
+	return j.Operations[0]
 }
 
-// Sentences returns the first family's verdict in words, followed by the sentences on the curve over load levels, if
+// Sentences returns the first operation's verdict in words, followed by the sentences on the curve over load levels, if
 // there is one.
 func (j Judgement) Sentences() []string {
 	if j.Sweep == nil {

@@ -29,14 +29,14 @@ func TestPlansAreRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, phase := range l.program.Phases[:4] {
-		if err := l.recorded(phase, filewise.Measure{Family: phase.Family}); err != nil {
+		if err := l.recorded(phase, filewise.Measure{Operation: phase.Operation}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i, m := range l.trial.Measures {
 		want := filewise.Delta{Probe: filewise.ProbePlan, Name: filewise.ParallelWorkers, Unit: filewise.UnitPlanned, Value: []float64{3: 2}[i]}
 		if len(m.Deltas) != 1 || m.Deltas[0] != want {
-			t.Errorf("%s: %+v, want %+v", m.Family, m.Deltas, want)
+			t.Errorf("%s: %+v, want %+v", m.Operation, m.Deltas, want)
 		}
 	}
 	l.trial = filewise.Trial{}

@@ -112,12 +112,12 @@ func TestShortPhasesAreListedOnce(t *testing.T) {
 	w, _ := phasedWorld(t)
 	w.plan.Scenario = "scan"
 	trials, _ := w.run(t)
-	took := func(d time.Duration, unit, family string) {
+	took := func(d time.Duration, unit, operation string) {
 		for i := range trials {
 			for k := range trials[i].Measures {
 				m := &trials[i].Measures[k]
 				m.Window[1], m.Unit, m.Work = m.Window[0]+d, unit, 1
-				if m.Family != family && family != "" {
+				if m.Operation != operation && operation != "" {
 					m.Window[1] = m.Window[0] + time.Minute
 				}
 			}

@@ -114,7 +114,7 @@ func (l *life) drain(ctx context.Context) (err error) {
 	var took time.Duration
 	settle := func() (err error) { took, err = l.settled(ctx); return err }
 	if m != nil && m.Rest != nil { // the drain is part of the observation
-		err = l.beating(m.Family, settle)
+		err = l.beating(m.Operation, settle)
 	} else {
 		err = settle()
 	}

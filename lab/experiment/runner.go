@@ -177,7 +177,7 @@ func (r *Runner) closed(ctx context.Context, err error) error {
 	return errors.Join(err, left)
 }
 
-// fixShort removes families that the pilots found too short from the plan's share of the error. It reports whether
+// fixShort removes operations that the pilots found too short from the plan's share of the error. It reports whether
 // there are any.
 func (r *Runner) fixShort(ctx context.Context, at standing) (bool, error) {
 	next, short := at.tooShort()
@@ -223,7 +223,7 @@ func (r *Runner) keepBoundaries(ctx context.Context, at standing) error {
 	if _, open := at.nextPilot(); open || at.schedule.MaxBlocks < longDesign || r.Fix == nil || r.Plan.JudgedBy() < extendedFrom {
 		return nil
 	}
-	cfg, arms := at.plan.judging(at.schedule, nil, at.plan.FamilyConfidence())
+	cfg, arms := at.plan.judging(at.schedule, nil, at.plan.OperationConfidence())
 	if cfg.Knows(len(arms)) {
 		return nil
 	}

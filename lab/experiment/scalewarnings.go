@@ -81,7 +81,7 @@ func dataBytes(t filewise.Trial) float64 {
 	return total
 }
 
-// readFromStorage returns the bytes that the server read from storage, or else its busiest device, in the family that
+// readFromStorage returns the bytes that the server read from storage, or else its busiest device, in the operation that
 // read most.
 func (h history) readFromStorage(t filewise.Trial) (most float64, ok bool) {
 	server := filewise.ProbeServer

@@ -20,7 +20,7 @@ func withCounters(bytes int64, deltas ...filewise.Delta) (Plan, []filewise.Trial
 		trials = append(trials, filewise.Trial{State: filewise.Done, Cell: filewise.Cell{Block: b, Layout: "1 file", Attempt: 1},
 			Final: []filewise.File{{Role: filewise.RoleData, Path: "/v/a", Bytes: bytes},
 				{Role: filewise.RoleLog, Path: "/v/log", Bytes: 100 * gib}},
-			Measures: []filewise.Measure{{Family: "inserts", Work: 1, Window: [2]time.Duration{0, 2 * time.Second}, Deltas: deltas}}})
+			Measures: []filewise.Measure{{Operation: "inserts", Work: 1, Window: [2]time.Duration{0, 2 * time.Second}, Deltas: deltas}}})
 	}
 	return p, trials
 }

@@ -16,7 +16,7 @@ func loaded(counter string, loads ...float64) (Plan, []filewise.Trial) {
 	var trials []filewise.Trial
 	for b := 1; b <= 3; b++ {
 		t := filewise.Trial{State: filewise.Done, Cell: filewise.Cell{Block: b, Layout: "4 files", Attempt: 1}}
-		m := filewise.Measure{Family: "inserts", Work: 1, Window: [2]time.Duration{0, time.Second}}
+		m := filewise.Measure{Operation: "inserts", Work: 1, Window: [2]time.Duration{0, time.Second}}
 		for i, x := range loads {
 			path := fmt.Sprintf("/v/trial%d/table%d.db", b, i+1)
 			t.Files = append(t.Files, filewise.File{Role: filewise.RoleData, Path: path})

@@ -77,7 +77,7 @@ func TestCalibration(t *testing.T) {
 		t.Errorf("%+v: drift of 10 %% was not taken out", d)
 	}
 	for _, tr := range trials {
-		speed, ok := tr.Throughput(experiment.FamilyCalibration)
+		speed, ok := tr.Throughput(experiment.OperationCalibration)
 		if ok == tr.Cell.Pilot || ok && !(speed > 30 && speed < 80) {
 			t.Errorf("%+v: calibration %v, %v", tr.Cell, speed, ok)
 		}

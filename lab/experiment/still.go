@@ -34,23 +34,23 @@ const (
 	stillServer  = "server"
 )
 
-// stood adds the standstills seen while a family was measured.
-func (l *life) stood(family string, s drive.Still) {
+// stood adds the standstills seen while an operation was measured.
+func (l *life) stood(operation string, s drive.Still) {
 	if l.still == nil {
 		l.still = make(map[string]drive.Still)
 	}
-	l.still[family] = l.still[family].Plus(s)
+	l.still[operation] = l.still[operation].Plus(s)
 }
 
 // beating runs an operation that is timed as a whole, and records whether the machine stood still during it. Under a
 // simulated clock it only runs the operation.
-func (l *life) beating(family string, do func() error) error {
+func (l *life) beating(operation string, do func() error) error {
 	if _, real := l.runner.Clock.(filewise.RealClock); !real {
 		return do()
 	}
 	heart, start := drive.Beat(goesOn(l.runner.Stopped), l.runner.Stopped), time.Now()
 	err := do()
-	l.stood(family, heart.Still(start, time.Now()))
+	l.stood(operation, heart.Still(start, time.Now()))
 	return err
 }
 
@@ -82,7 +82,7 @@ func (l *life) weigh() {
 	t := &l.trial
 	for i := range t.Measures {
 		m := &t.Measures[i]
-		s, limit := l.still[m.Family], drive.StillLimit(m.Window[1]-m.Window[0])
+		s, limit := l.still[m.Operation], drive.StillLimit(m.Window[1]-m.Window[0])
 		warn := func(code, remedy, format string, args ...any) {
 			t.Warnings = append(t.Warnings, filewise.Warning{Code: code, Message: fmt.Sprintf(format, args...), Remedy: remedy})
 		}

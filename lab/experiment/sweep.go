@@ -74,7 +74,7 @@ func (s standing) curve(layout string, levels []int) Curve {
 	for _, users := range levels {
 		var logs []float64
 		for _, t := range s.trials {
-			x, ok := t.Throughput(workload.UsersFamily(users))
+			x, ok := t.Throughput(workload.UsersOperation(users))
 			if !ok || t.Cell.Pilot || t.Cell.Layout != layout {
 				continue
 			}
@@ -129,9 +129,9 @@ func scalability(loads, throughputs []float64) *Scalability {
 // differsFrom returns the lowest level from which, at every level, some layout is better or worse than the baseline. It
 // returns 0 if there is none.
 func (s standing) differsFrom(levels []int) int {
-	families, from := s.plan.families(), 0
+	operations, from := s.plan.operations(), 0
 	for _, users := range slices.Backward(levels) {
-		f := slices.Index(families, workload.UsersFamily(users))
+		f := slices.Index(operations, workload.UsersOperation(users))
 		if f < 0 || !differs(s.results[f]) {
 			break
 		}
@@ -140,7 +140,7 @@ func (s standing) differsFrom(levels []int) int {
 	return from
 }
 
-// differs reports whether, at a family's last analysis, the interval of some layout excludes zero difference. The
+// differs reports whether, at an operation's last analysis, the interval of some layout excludes zero difference. The
 // baseline's twin is ignored.
 func differs(r verdict.Result) bool {
 	analysis, ok := r.Last()
@@ -156,11 +156,11 @@ func differs(r verdict.Result) bool {
 }
 
 func (s *Sweep) words(levels []int, confidence float64) []string {
-	highest := workload.UsersFamily(levels[len(levels)-1])
+	highest := workload.UsersOperation(levels[len(levels)-1])
 	words := []string{fmt.Sprintf("At the highest load, %s, no layout is proven to differ from the baseline (%g %% over all levels).", highest,
 		100*confidence)}
 	if s.Differs > 0 {
-		words[0] = fmt.Sprintf("Layouts differ from %s on, up to %s (%g %% over all levels).", workload.UsersFamily(s.Differs), highest,
+		words[0] = fmt.Sprintf("Layouts differ from %s on, up to %s (%g %% over all levels).", workload.UsersOperation(s.Differs), highest,
 			100*confidence)
 	}
 	for _, c := range s.Curves {

@@ -40,7 +40,7 @@ func sweepPlan(users ...int) experiment.Plan {
 		p.Layouts = append(p.Layouts, filewise.Layout{Name: filewise.FilesName(n), Rank: n})
 	}
 	for _, n := range users {
-		p.Phases = append(p.Phases, workload.UsersFamily(n))
+		p.Phases = append(p.Phases, workload.UsersOperation(n))
 	}
 	return p
 }
@@ -58,7 +58,7 @@ func trialsOf(t *testing.T, p experiment.Plan, blocks int, throughput func(layou
 			for k, users := range p.Params.Users {
 				noise := 1 + 0.005*math.Sin(float64(31*b+7*l.Rank+3*k))
 				x := throughput(l.Rank, users) * noise
-				tr.Measures = append(tr.Measures, filewise.Measure{Family: workload.UsersFamily(users), Unit: "transactions",
+				tr.Measures = append(tr.Measures, filewise.Measure{Operation: workload.UsersOperation(users), Unit: "transactions",
 					Window: [2]time.Duration{0, time.Second}, Work: x, Types: map[string]filewise.TypeMeasure{
 						"new-order": {Work: x / 2, Hist: histOf(t, 100, 1, 2)},
 						"payment":   {Work: x / 2, Hist: histOf(t, 100, 1, p99(l.Rank)), Errors: map[filewise.Class]int64{filewise.ClassDeadlock: 2}},
@@ -106,8 +106,8 @@ func TestSweep(t *testing.T) {
 		math.Abs(*f.Peak-math.Sqrt(0.98/0.001)) > 1 {
 		t.Errorf("fit %+v", one.Fit)
 	}
-	if len(j.Families) != 4 || slices.Index(j.Sentences(), j.Sweep.Sentences[0]) < 0 {
-		t.Errorf("%d families, sentences %q", len(j.Families), j.Sentences())
+	if len(j.Operations) != 4 || slices.Index(j.Sentences(), j.Sweep.Sentences[0]) < 0 {
+		t.Errorf("%d operations, sentences %q", len(j.Operations), j.Sentences())
 	}
 	// Three levels have no fit, and one level no curve.
 	p = sweepPlan(1, 10, 50)
@@ -185,7 +185,7 @@ func TestLatencies(t *testing.T) {
 	}
 }
 
-// In an open loop families are figures of latency; the limit holds for them too.
+// In an open loop operations are figures of latency; the limit holds for them too.
 // An undecided verdict names the layouts beyond the limit as well.
 func TestP99LimitUndecided(t *testing.T) {
 	p := sweepPlan(10)
@@ -213,11 +213,11 @@ func TestP99LimitOfRate(t *testing.T) {
 		for k, figure := range []string{filewise.MeanLatency, filewise.P99Latency} { // 4 files are planted as the fastest
 			files := map[string]int{"1 file": 1, "2 files": 2, "4 files": 4}[trials[i].Cell.Layout]
 			took := time.Duration(float64(time.Second) / (of.Work * float64(files+k)))
-			trials[i].Measures = append(trials[i].Measures, filewise.Measure{Family: filewise.LatencyFamily(load, figure), Unit: filewise.UnitTimes,
-				Window: [2]time.Duration{0, took}, Work: 1})
+			trials[i].Measures = append(trials[i].Measures, filewise.Measure{Operation: filewise.LatencyOperation(load, figure),
+				Unit: filewise.UnitTimes, Window: [2]time.Duration{0, took}, Work: 1})
 		}
 	}
-	p.Phases = []string{filewise.LatencyFamily(load, filewise.MeanLatency), filewise.LatencyFamily(load, filewise.P99Latency)}
+	p.Phases = []string{filewise.LatencyOperation(load, filewise.MeanLatency), filewise.LatencyOperation(load, filewise.P99Latency)}
 	for limit, want := range map[time.Duration]string{41 * time.Millisecond: "4 files", 30 * time.Millisecond: "2 files",
 		5 * time.Millisecond: ""} {
 		p.P99Limit = limit
@@ -225,7 +225,7 @@ func TestP99LimitOfRate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, f := range j.Families {
+		for i, f := range j.Operations {
 			analysis, _ := f.Result.Last()
 			got := ""
 			if analysis.Recommended >= 0 {

@@ -10,9 +10,9 @@ import (
 	"filewise/lab/verdict"
 )
 
-// A family that the pilots find too short is estimated, and the others divide the error, however
+// An operation that the pilots find too short is estimated, and the others divide the error, however
 // much the short one differs between layouts. Chosen once, it stays so.
-func TestShortFamiliesHaveNoShare(t *testing.T) {
+func TestShortOperationsHaveNoShare(t *testing.T) {
 	p := Plan{Rules: 3, Scenario: "scan", Phases: []string{"query 1", "query 2", "query 3"}, Seed: 3, Baseline: "1 file", Margin: 2,
 		Confidence: 0.95, Goal: verdict.GoalVerdicts, MaxBlocks: 8, Attempts: 1}
 	for _, n := range []int{1, 4} {
@@ -29,7 +29,7 @@ func TestShortFamiliesHaveNoShare(t *testing.T) {
 		out := filewise.Trial{Cell: c, State: filewise.Done}
 		for i, name := range p.Phases {
 			window := took(i, c.Layout) * time.Duration(1000+n*7919%17) / 1000
-			out.Measures = append(out.Measures, filewise.Measure{Family: name, Unit: "queries", Window: [2]time.Duration{0, window}, Work: 1})
+			out.Measures = append(out.Measures, filewise.Measure{Operation: name, Unit: "queries", Window: [2]time.Duration{0, window}, Work: 1})
 		}
 		return out
 	}
@@ -54,7 +54,7 @@ func TestShortFamiliesHaveNoShare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range j.Families {
+	for _, f := range j.Operations {
 		analysis, ok := f.Result.Last()
 		if !ok {
 			t.Fatalf("%s: no analysis", f.Name)
@@ -65,10 +65,10 @@ func TestShortFamiliesHaveNoShare(t *testing.T) {
 			t.Errorf("%s: estimated %v, %+v, %+v", f.Name, f.Estimated, a, analysis.Estimates[1])
 		}
 		if c := f.Result.Config.Confidence; !short && (c < 0.9749 || c > 0.9751) {
-			t.Errorf("%s is judged at %v: two families divide 5 %%", f.Name, c)
+			t.Errorf("%s is judged at %v: two operations divide 5 %%", f.Name, c)
 		}
 	}
-	if got := j.Families[1].Sentences; len(got) != 2 || got[1] != "4 files: about +42.4 % against 1 file (7 trials)." {
+	if got := j.Operations[1].Sentences; len(got) != 2 || got[1] != "4 files: about +42.4 % against 1 file (7 trials)." {
 		t.Errorf("%q", got)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // slicesOf is a window of 30 slices after a warm-up of 5 whose throughput grows
 // by this much from the first to the last third, a step at the middle.
 func slicesOf(random *rand.Rand, growth float64) filewise.Measure {
-	m := filewise.Measure{Family: "insert", Work: 30000, SliceLength: 10 * time.Millisecond,
+	m := filewise.Measure{Operation: "insert", Work: 30000, SliceLength: 10 * time.Millisecond,
 		Window: [2]time.Duration{50 * time.Millisecond, 350 * time.Millisecond}}
 	for i := range 40 { // five more come after the window
 		x := 1000.0

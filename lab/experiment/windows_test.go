@@ -42,18 +42,18 @@ func levelsWorld(t *testing.T) *world {
 	program := w.runner.Workload.Program()
 	program.Phases = nil
 	for _, n := range []int{2, 8} {
-		family := map[int]string{2: "2 users", 8: "8 users"}[n]
-		program.Phases = append(program.Phases, filewise.Phase{Family: family, Unit: "transactions", Connections: n, Client: true,
+		operation := map[int]string{2: "2 users", 8: "8 users"}[n]
+		program.Phases = append(program.Phases, filewise.Phase{Operation: operation, Unit: "transactions", Connections: n, Client: true,
 			Types: []string{"a", "b"}, Sections: []string{"a", "b"}, Args: twoTypes{}})
 	}
-	w.plan.Phases = program.Families()
+	w.plan.Phases = program.Operations()
 	w.plan.Window, w.plan.PilotWindow = time.Second/2, time.Second/4
 	w.runner.Workload = levels{phased{t, program, new([]int)}, new([][]filewise.Ledger)}
 	return w
 }
 
 // Load levels are phases of a window each, after the warm-up that the pilots
-// fixed, and families of their own.
+// fixed, and operations of their own.
 func TestLevelsAreWindows(t *testing.T) {
 	w := levelsWorld(t)
 	trials, d := w.run(t)
@@ -61,8 +61,8 @@ func TestLevelsAreWindows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Ending != experiment.Decided || len(j.Families) != 2 {
-		t.Fatalf("%+v, %d families", d, len(j.Families))
+	if d.Ending != experiment.Decided || len(j.Operations) != 2 {
+		t.Fatalf("%+v, %d operations", d, len(j.Operations))
 	}
 	for _, tr := range trials {
 		want := w.plan.Window
@@ -81,7 +81,7 @@ func TestLevelsAreWindows(t *testing.T) {
 			t.Errorf("the warm-up's time is not booked: %v", tr.Stages)
 		}
 	}
-	for _, f := range j.Families {
+	for _, f := range j.Operations {
 		if analysis, ok := f.Result.Last(); !ok || analysis.Estimates[1].Lo <= 0 {
 			t.Errorf("%s: 4 files are 20 %% better: %v", f.Name, f.Sentences)
 		}

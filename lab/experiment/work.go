@@ -43,7 +43,7 @@ func (l *life) work(ctx context.Context, i int) (err error) {
 		return filewise.Errorf(filewise.CodeTrials, "use a longer --window or fewer connections (--connections, --users)",
 			"none of %d connections committed anything within the window", len(sessions))
 	}
-	m.Family, m.Unit, m.Bytes = phase.Family, phase.Unit, m.Work*float64(phase.OpBytes)
+	m.Operation, m.Unit, m.Bytes = phase.Operation, phase.Unit, m.Work*float64(phase.OpBytes)
 	m.Connections, m.Paced = len(sessions), phase.Rate > 0 || phase.Pause != nil
 	l.trial.Warnings = append(l.trial.Warnings, probe.Warnings(m.Deltas)...)
 	return l.recorded(phase, m)
@@ -58,7 +58,7 @@ func (l *life) measured(ctx context.Context, i int, load drive.Load) (filewise.M
 	load.Live = new(drive.Live)
 	load.Edge = func(ctx context.Context, e drive.Edge) { edges[e] = live.Edge(ctx) }
 	load.AllCounts = l.rests(phase)
-	l.measuring(Event{Live: load.Live, Probes: live, Family: phase.Family, Unit: phase.Unit})
+	l.measuring(Event{Live: load.Live, Probes: live, Operation: phase.Operation, Unit: phase.Unit})
 	stop := probes.Watch(ctx, load.Window)
 	result, err := l.drive(ctx, i, load, true)
 	stop()
@@ -69,7 +69,7 @@ func (l *life) measured(ctx context.Context, i int, load drive.Load) (filewise.M
 	if load.AllCounts {
 		result.Measure.Rest, l.edge = busy(result), &edge{probes, edges[drive.WindowEnd]}
 	}
-	l.stood(phase.Family, result.Still)
+	l.stood(phase.Operation, result.Still)
 	result.Measure.Deltas = append(result.Measure.Deltas, windowDeltas(probes, edges, load, result)...)
 	return result.Measure, nil
 }
@@ -78,7 +78,7 @@ func (l *life) whenMeasured(p filewise.Phase) string {
 	if len(l.program.Phases) == 1 {
 		return "while it was measured"
 	}
-	return "in " + p.Family
+	return "in " + p.Operation
 }
 
 // did records what a phase has committed, and its failures.
@@ -142,7 +142,7 @@ func (p Plan) Load(program filewise.Program, phase filewise.Phase, chunk int64) 
 	}
 	typed, ok := phase.Args.(filewise.TypedArgs)
 	if !ok {
-		return load, fmt.Errorf("%s has %d types of operations, and does not report which is which", phase.Family, len(phase.Types))
+		return load, fmt.Errorf("%s has %d types of operations, and does not report which is which", phase.Operation, len(phase.Types))
 	}
 	load.Types, load.TypeOf = phase.Types, typed.TypeOf
 	return load, nil
@@ -196,9 +196,9 @@ func Discard(ctx context.Context, phase filewise.Phase, sessions []filewise.Sess
 	return nil
 }
 
-// FamilyCalibration is the family of the probe before a trial. It measures the machine's speed, which the verdict
+// OperationCalibration is the operation of the probe before a trial. It measures the machine's speed, which the verdict
 // adjusts throughput for.
-const FamilyCalibration = "calibration"
+const OperationCalibration = "calibration"
 
 // calibrate measures the machine's speed just before the trial's window, with the same short piece of work each time.
 func (l *life) calibrate(ctx context.Context) error {
@@ -214,7 +214,7 @@ func (l *life) calibrate(ctx context.Context) error {
 		return fmt.Errorf("the calibration gave %v a second", speed)
 	}
 	window := max(l.runner.Clock.Now().Sub(start), time.Microsecond)
-	l.calibration = &filewise.Measure{Family: FamilyCalibration, Unit: "writes",
+	l.calibration = &filewise.Measure{Operation: OperationCalibration, Unit: "writes",
 		Window: [2]time.Duration{0, window}, Work: speed * window.Seconds()}
 	return nil
 }

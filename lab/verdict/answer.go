@@ -107,12 +107,12 @@ func (r Result) Document() DecisionDoc {
 }
 
 // Properties returns the decision as names and values. Unknown values are omitted.
-func (d DecisionDoc) Properties(family string) [][2]string {
+func (d DecisionDoc) Properties(operation string) [][2]string {
 	name := func(of string) string {
-		if family == "" {
+		if operation == "" {
 			return "filewise." + of
 		}
-		return "filewise." + of + "." + family
+		return "filewise." + of + "." + operation
 	}
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 	out := [][2]string{{name("decision"), string(d.Decision)}}

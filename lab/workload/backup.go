@@ -6,22 +6,22 @@ import (
 	"filewise"
 )
 
-// Families of a backup.
+// Operations of a backup.
 const (
-	FamilyBackup  = "backup"
-	FamilyDump    = "dump"
-	FamilyRestore = "restore"
+	OperationBackup  = "backup"
+	OperationDump    = "dump"
+	OperationRestore = "restore"
 )
 
 // NewDump returns the workload of scenario dump. It is like the workload of scenario backup, except that the engine's
 // program for logical dumps makes the backups.
 func NewDump(p Params, seed uint64) (filewise.Workload, error) {
 	if p.Own {
-		return own{"dump", FamilyDump, p}, nil
+		return own{"dump", OperationDump, p}, nil
 	}
 	w, err := NewBackup(p, seed)
 	if err == nil {
-		w.(*backup).name, w.(*backup).family = "dump", FamilyDump
+		w.(*backup).name, w.(*backup).operation = "dump", OperationDump
 	}
 	return w, err
 }
@@ -30,7 +30,7 @@ func NewDump(p Params, seed uint64) (filewise.Workload, error) {
 // restores them unless the files are discarded. The sections of an engine's backup.sql are tables, indexes and check.
 func NewBackup(p Params, seed uint64) (filewise.Workload, error) {
 	if p.Own {
-		return own{"backup", FamilyBackup, p}, nil
+		return own{"backup", OperationBackup, p}, nil
 	}
 	if err := enoughRows(p.Rows); err != nil {
 		return nil, err
@@ -44,13 +44,13 @@ func NewBackup(p Params, seed uint64) (filewise.Workload, error) {
 		return nil, filewise.Errorf(filewise.CodeUsage, within("--concurrent-load", p.ConcurrentLoad, MaxConnections),
 			"--concurrent-load %d is not between 1 and %d connections", p.ConcurrentLoad, MaxConnections)
 	}
-	return &backup{name: "backup", family: FamilyBackup, params: p, fragments: newFragments(p, seed)}, nil
+	return &backup{name: "backup", operation: OperationBackup, params: p, fragments: newFragments(p, seed)}, nil
 }
 
 type backup struct {
-	name   string
-	family string // of the backup phase
-	params Params
+	name      string
+	operation string // of the backup phase
+	params    Params
 	*fragments
 }
 
@@ -67,14 +67,14 @@ func (w *backup) Program() filewise.Program {
 		Workload: w.name, SQLOf: "scan", ReadOnly: true,
 		Params: backupParams{w.params.Rows}, Tables: w.tables(),
 		Phases: []filewise.Phase{
-			{Family: w.family, Unit: w.family + "s", Act: filewise.ActBackup, Logical: w.family == FamilyDump, Args: noArgs{},
+			{Operation: w.operation, Unit: w.operation + "s", Act: filewise.ActBackup, Logical: w.operation == OperationDump, Args: noArgs{},
 				Connections: 1, CommitEvery: 1, Ops: 1, OpBytes: bytes, Cache: cache},
-			{Family: FamilyRestore, Unit: "restores", Act: filewise.ActRestore, Args: noArgs{}, Connections: 1, CommitEvery: 1, Ops: 1,
+			{Operation: OperationRestore, Unit: "restores", Act: filewise.ActRestore, Args: noArgs{}, Connections: 1, CommitEvery: 1, Ops: 1,
 				OpBytes: bytes, Cache: cache},
 		},
 	}
 	if w.params.ConcurrentLoad > 0 {
-		p.Phases[0].ConcurrentLoad = FamilyForeground
+		p.Phases[0].ConcurrentLoad = OperationForeground
 		p.Phases = append([]filewise.Phase{w.foreground()}, p.Phases...)
 	}
 	if w.params.Discard { // nothing is left to restore

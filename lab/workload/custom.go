@@ -50,7 +50,7 @@ type CustomCheck struct {
 
 // Names of workload custom.
 const (
-	FamilyCustom       = "custom"
+	OperationCustom    = "custom"
 	sectionTransaction = "transaction-" // prefix of a type's section
 	sectionCheck       = "check-"
 	// maxTypes bounds the types that are measured separately.
@@ -165,13 +165,13 @@ type custom struct {
 }
 
 func (w *custom) phase(i, connections int) filewise.Phase {
-	family := FamilyCustom
+	operation := OperationCustom
 	if len(w.params.Users) > 0 {
-		family = UsersFamily(connections)
+		operation = UsersOperation(connections)
 	}
 	args := customArgs{w, uint64(i), int64(connections)}
-	p := filewise.Phase{Family: family, Unit: UnitTransactions, Connections: connections, CommitEvery: 1, Client: true, Rate: w.params.Rate,
-		Args: args}
+	p := filewise.Phase{Operation: operation, Unit: UnitTransactions, Connections: connections, CommitEvery: 1, Client: true,
+		Rate: w.params.Rate, Args: args}
 	for _, t := range w.Transactions {
 		p.Types, p.Sections = append(p.Types, t.Name), append(p.Sections, sectionTransaction+t.Name)
 	}

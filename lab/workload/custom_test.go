@@ -17,7 +17,7 @@ import (
 // usable are a scenario's own parameters, with SQL if it has none by itself.
 func usable(sc Scenario) Params {
 	p := sc.Params
-	if sc.Name == FamilyCustom {
+	if sc.Name == OperationCustom {
 		p.Custom = bank()
 	}
 	return p

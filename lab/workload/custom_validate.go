@@ -91,7 +91,7 @@ func sameNumber(a, b string) bool {
 // is the same on every layout. They change val5, which no check and no index covers. So the backup can be verified at
 // whatever moment it was taken. Before the backup the load runs alone, for the duration alone.
 const (
-	FamilyForeground = "foreground"
+	OperationForeground = "foreground"
 	// besideRate is the number of updates per second and connection. It is far below what any engine can do here.
 	besideRate = 25
 	alone      = 2 * time.Second
@@ -102,7 +102,7 @@ const (
 func (w *backup) foreground() filewise.Phase {
 	n := w.params.ConcurrentLoad
 	return filewise.Phase{
-		Family: FamilyForeground, Unit: "updates", Section: "beside", Connections: n, CommitEvery: 1, Client: true,
+		Operation: OperationForeground, Unit: "updates", Section: "beside", Connections: n, CommitEvery: 1, Client: true,
 		Rate: float64(n) * besideRate, Window: alone, ByLatency: []string{filewise.MeanLatency},
 		Args: besideArgs{w.params.Rows, int64(n)},
 	}

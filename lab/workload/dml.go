@@ -66,7 +66,7 @@ func (w *dml) add(prefix string, connections int, client bool) {
 			ops *= int64(max(w.params.Repeat, 1))
 		}
 		w.phases = append(w.phases, w.params.paced(filewise.Phase{
-			Family: prefix + op, Unit: "rows", Section: op, Connections: connections, CommitEvery: 1,
+			Operation: prefix + op, Unit: "rows", Section: op, Connections: connections, CommitEvery: 1,
 			Ops: ops, OpBytes: dmlRowBytes, Client: client,
 			PerStatement: client && w.params.Connect == ConnectPerStatement,
 			Args:         dmlArgs{w, op, int64(connections), w.rows(client)},
@@ -153,7 +153,7 @@ func (w *dml) Check(ctx context.Context, q filewise.Querier, phase int, ledgers 
 		want = want.minus(w.left(opUpdate, ledgers[phase]))
 	}
 	if err := w.compare(ctx, q, want); err != nil {
-		return fmt.Errorf("after %s: %w", w.phases[phase].Family, err)
+		return fmt.Errorf("after %s: %w", w.phases[phase].Operation, err)
 	}
 	return nil
 }
@@ -276,12 +276,12 @@ func dmlScenario() Scenario {
 	}
 }
 
-// dmlFigures returns the article's statements, one for each family that a statement covers.
+// dmlFigures returns the article's statements, one for each operation that a statement covers.
 func dmlFigures() []Figure {
 	var all []Figure
-	say := func(engine string, files, against int, words string, families ...string) {
-		for _, f := range families {
-			all = append(all, Figure{Family: f, Engine: engine, Files: files, Against: against, Sign: +1, Words: words})
+	say := func(engine string, files, against int, words string, operations ...string) {
+		for _, f := range operations {
+			all = append(all, Figure{Operation: f, Engine: engine, Files: files, Against: against, Sign: +1, Words: words})
 		}
 	}
 	say("oracle", 1000, 1, "Oracle: thousands of smallfile datafiles win for inserts and selects from one process", opInsert, opSelect)
@@ -295,5 +295,5 @@ func dmlFigures() []Figure {
 	return all
 }
 
-// concurrently is the prefix of the families of concurrent connections.
+// concurrently is the prefix of the operations of concurrent connections.
 const concurrently = "concurrent "

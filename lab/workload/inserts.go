@@ -22,8 +22,8 @@ func NewInserts(p Params, seed uint64) (filewise.Workload, error) {
 	return &inserts{params: p, rows: newRows(p, seed)}, nil
 }
 
-// FamilyInserts is the family of workload inserts.
-const FamilyInserts = "inserts"
+// OperationInserts is the operation of workload inserts.
+const OperationInserts = "inserts"
 
 type inserts struct {
 	params Params
@@ -35,7 +35,7 @@ func (w *inserts) Program() filewise.Program {
 	return filewise.Program{
 		Workload: "inserts",
 		Phases: []filewise.Phase{w.params.paced(filewise.Phase{
-			Family: FamilyInserts, Unit: "rows", Section: opInsert, Appends: true,
+			Operation: OperationInserts, Unit: "rows", Section: opInsert, Appends: true,
 			Connections: w.params.Connections, CommitEvery: w.params.CommitEvery,
 			OpBytes: int64(w.params.RowBytes), Limit: w.rows.limit(), Args: w.rows,
 		}, filewise.MeanLatency, filewise.P99Latency)},

@@ -67,7 +67,7 @@ const (
 	maxLevels        = 20
 	maxThink         = 10.0
 	maxRate          = 1e6
-	FamilyOrders     = "orders"
+	OperationOrders  = "orders"
 	UnitTransactions = "transactions"
 	// orderBytes is the average payload that a transaction inserts: 0.45 × (10 lines of 55 bytes and 40 of the order) and
 	// 0.43 × a history of 50.
@@ -90,13 +90,13 @@ func NewOrders(p Params, seed uint64) (filewise.Workload, error) {
 		levels = []int{p.Connections}
 	}
 	for i, n := range levels {
-		family := FamilyOrders
+		operation := OperationOrders
 		if len(p.Users) > 0 {
-			family = UsersFamily(n)
+			operation = UsersOperation(n)
 		}
 		args := orderArgs{w, i}
 		phase := p.paced(filewise.Phase{
-			Family: family, Unit: UnitTransactions, Connections: n, CommitEvery: 1, OpBytes: w.opBytes(), Client: true,
+			Operation: operation, Unit: UnitTransactions, Connections: n, CommitEvery: 1, OpBytes: w.opBytes(), Client: true,
 			Types: orderTypes, Sections: orderSections, Args: args, Churns: p.Churn,
 		}, filewise.MeanLatency, filewise.P99Latency)
 		if p.Think > 0 {
@@ -107,8 +107,8 @@ func NewOrders(p Params, seed uint64) (filewise.Workload, error) {
 	return w, nil
 }
 
-// UsersFamily returns the family of a load level, such as "100 users".
-func UsersFamily(n int) string { return filewise.Counted(n, "user") }
+// UsersOperation returns the operation of a load level, such as "100 users".
+func UsersOperation(n int) string { return filewise.Counted(n, "user") }
 
 type orders struct {
 	params                       Params

@@ -39,7 +39,7 @@ func (w *orders) Check(ctx context.Context, q filewise.Querier, phase int, ledge
 		return err
 	}
 	if err := w.checkTotals(ctx, q, ledgers[:phase+1]); err != nil {
-		return fmt.Errorf("after %s: %w", w.phases[phase].Family, err)
+		return fmt.Errorf("after %s: %w", w.phases[phase].Operation, err)
 	}
 	if phase < len(w.phases)-1 { // the conditions cover everything, so checking them once at the end suffices
 		return nil

@@ -21,7 +21,7 @@ const (
 // executed often to be measured.
 var indexed = []int{1, 2, 3, 6, 9, 10, 11}
 
-// NewScan returns the workload of scenario scan: the article's queries on four tables. Each query is a family, executed
+// NewScan returns the workload of scenario scan: the article's queries on four tables. Each query is an operation, executed
 // by all connections at once, each on tables of its own as far as there are any. The
 // sections of an engine's scan.sql are tables, indexes, check, and statement-query-1 … statement-query-11.
 func NewScan(p Params, seed uint64) (filewise.Workload, error) {
@@ -80,7 +80,7 @@ func (w *scan) Program() filewise.Program {
 			ops *= int64(max(w.params.Batch, 1))
 		}
 		p.Phases = append(p.Phases, w.params.paced(filewise.Phase{
-			Family: queryFamily(k), Unit: "queries", Section: fmt.Sprintf("query-%d", k),
+			Operation: queryOperation(k), Unit: "queries", Section: fmt.Sprintf("query-%d", k),
 			Cache: cache, Connections: w.readers(), CommitEvery: 1, Ops: ops, Discard: discard, Client: true, Args: noArgs{},
 		}, filewise.MeanLatency)) // few executions give no p99
 	}
@@ -90,8 +90,8 @@ func (w *scan) Program() filewise.Program {
 // readers returns the number of connections that execute a query at once.
 func (w *scan) readers() int { return max(w.params.Connections, 1) }
 
-// queryFamily returns the family of query k.
-func queryFamily(k int) string { return fmt.Sprintf("query %d", k) }
+// queryOperation returns the operation of query k.
+func queryOperation(k int) string { return fmt.Sprintf("query %d", k) }
 
 // scanParams holds the article's literals. Keys are scaled by the number of rows; values are as published.
 type scanParams struct {

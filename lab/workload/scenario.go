@@ -31,8 +31,8 @@ type Figure struct {
 	Words string `json:"words"`
 	// Reader marks a reader's report below the article. The article's best number of files does not follow from it.
 	Reader bool `json:"reader,omitempty"`
-	// Family is the family of operations that the statement is about. If empty, the scenario has only one.
-	Family string `json:"family,omitempty"`
+	// Operation is the operation that the statement is about. If empty, the scenario has only one.
+	Operation string `json:"family,omitempty"`
 	// Variant is the condition under which the figure was measured, as in Scenario.Variant. Empty means that there was
 	// only one condition.
 	Variant string `json:"variant,omitempty"`
@@ -69,7 +69,7 @@ type Scenario struct {
 	Budget time.Duration `json:"budget_ns,omitempty"`
 	// Window is the default measured time of a trial. 0 means the command's default.
 	Window time.Duration `json:"window_ns,omitempty"`
-	// Overall means that the families are also judged together, by their geometric mean.
+	// Overall means that the operations are also judged together, by their geometric mean.
 	Overall bool `json:"overall,omitempty"`
 	// Stripes means that Files are numbers of backup files.
 	Stripes bool `json:"stripes,omitempty"`
@@ -99,7 +99,7 @@ func (s Scenario) RowsIn(bytes int64, p Params) int64 {
 // customScenario returns the scenario of the user's own SQL. It repeats no article.
 func customScenario() Scenario {
 	return Scenario{
-		Name:  FamilyCustom,
+		Name:  OperationCustom,
 		Title: "Your own SQL, by number of data files",
 		Summary: "A set-up, transactions with parameters that are drawn from the seed, and checks, all from a study file. " +
 			"Measured are transactions per second, and the latency of each type.",

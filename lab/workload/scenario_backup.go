@@ -55,21 +55,21 @@ func backupFigures() []Figure {
 	var all []Figure
 	for _, files := range []int{2, 4, 8} {
 		for i, place := range places {
-			all = append(all, timed(Figure{Family: FamilyBackup, Variant: place.variant, Files: files, Against: 1,
+			all = append(all, timed(Figure{Operation: OperationBackup, Variant: place.variant, Files: files, Against: 1,
 				Words: fmt.Sprintf("%s on %s: %g min, against %g min with 1 file", filewise.Counted(files, backupFile), place.words,
 					minutes[files][i], minutes[1][i]),
 			}, printed[files][i]))
 		}
 	}
-	reader := func(family string, files int, words string) Figure {
-		return Figure{Family: family, Files: files, Against: 1, Reader: true, Words: words}
+	reader := func(operation string, files int, words string) Figure {
+		return Figure{Operation: operation, Files: files, Against: 1, Reader: true, Words: words}
 	}
-	oneDrive := reader(FamilyBackup, 8, "a reader reports of 527 GB: 10.5 min to 8 files on one drive, against 27 min to 1")
+	oneDrive := reader(OperationBackup, 8, "a reader reports of 527 GB: 10.5 min to 8 files on one drive, against 27 min to 1")
 	oneDrive.Variant = VariantOneVolume
 	return append(all, byTimes(oneDrive, 27, 10.5),
-		timed(reader(FamilyBackup, 8, "a reader reports of 31 GB: 50 % less time to 8 files"), -50),
-		timed(reader(FamilyBackup, 6, "a reader reports: 75 % less time to 6 files"), -75),
-		byTimes(reader(FamilyRestore, 8, "a reader reports of 527 GB: 8 min from 8 files, against 19.75 min from 1"), 19.75, 8))
+		timed(reader(OperationBackup, 8, "a reader reports of 31 GB: 50 % less time to 8 files"), -50),
+		timed(reader(OperationBackup, 6, "a reader reports: 75 % less time to 6 files"), -75),
+		byTimes(reader(OperationRestore, 8, "a reader reports of 527 GB: 8 min from 8 files, against 19.75 min from 1"), 19.75, 8))
 }
 
 // timed sets the printed difference in time of a figure, in percent, and the difference in throughput that follows from

@@ -8,7 +8,7 @@ import (
 	"filewise"
 )
 
-// Variants: conditions under which an article measured the same families more than once.
+// Variants: conditions under which an article measured the same operations more than once.
 const (
 	VariantWarm      = "warm"
 	VariantCold      = "cold"
@@ -114,11 +114,11 @@ func (s Scenario) NameOf(files int) string {
 	return filewise.FilesName(files)
 }
 
-// Figures returns the published figures about a family under one of the given conditions.
-func (s Scenario) Figures(family string, variants ...string) []Figure {
+// Figures returns the published figures about an operation under one of the given conditions.
+func (s Scenario) Figures(operation string, variants ...string) []Figure {
 	var out []Figure
 	for _, f := range s.Published {
-		if (f.Family == "" || f.Family == family) && (f.Variant == "" || slices.Contains(variants, f.Variant)) {
+		if (f.Operation == "" || f.Operation == operation) && (f.Variant == "" || slices.Contains(variants, f.Variant)) {
 			out = append(out, f)
 		}
 	}
@@ -130,17 +130,17 @@ func (f Figure) AtUsers(n int) bool {
 	return n >= f.LeastUsers && (f.MostUsers == 0 || n <= f.MostUsers)
 }
 
-// UsersOf returns the number of users of a family: of its load level, or else all connections.
-func (p Params) UsersOf(family string) int {
+// UsersOf returns the number of users of an operation: of its load level, or else all connections.
+func (p Params) UsersOf(operation string) int {
 	for _, n := range p.Users {
-		if UsersFamily(n) == family {
+		if UsersOperation(n) == operation {
 			return n
 		}
 	}
 	return p.Connections
 }
 
-// BestOf returns the article's best number of files, from figures about one family and condition. It returns 0 if they
+// BestOf returns the article's best number of files, from figures about one operation and condition. It returns 0 if they
 // name none. With numbers it is the fastest; with words about one engine it is the number in these words. Readers'
 // reports count only if there is nothing else.
 func BestOf(figures []Figure, engine string) int {

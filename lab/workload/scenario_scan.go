@@ -58,7 +58,7 @@ func scanFigures() []Figure {
 	for q, both := range publishedScan {
 		for i, how := range []string{VariantCold, VariantWarm} {
 			if s := both[i]; s[0] > 0 {
-				all = append(all, timed(Figure{Family: queryFamily(q + 1), Variant: how, Files: 40, Against: 1,
+				all = append(all, timed(Figure{Operation: queryOperation(q + 1), Variant: how, Files: 40, Against: 1,
 					Words: fmt.Sprintf("query %d, %s: %g s with 1 file, %g s with 40", q+1, how, s[0], s[1])}, s[2]))
 			}
 		}

@@ -8,18 +8,18 @@ import (
 	"filewise"
 )
 
-// Every figure speaks of a family that the workload has, and of numbers of files
+// Every figure speaks of an operation that the workload has, and of numbers of files
 // that differ.
-func TestFiguresAreOfTheirFamilies(t *testing.T) {
+func TestFiguresAreOfTheirOperations(t *testing.T) {
 	for _, sc := range Scenarios() {
 		w, err := sc.New(usable(sc), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		families := w.Program().Families()
+		operations := w.Program().Operations()
 		for _, f := range sc.Published {
-			if f.Family == "" && len(families) > 1 || f.Family != "" && !slices.Contains(families, f.Family) {
-				t.Errorf("%s: %q speaks of family %q, there are %v", sc.Name, f.Words, f.Family, families)
+			if f.Operation == "" && len(operations) > 1 || f.Operation != "" && !slices.Contains(operations, f.Operation) {
+				t.Errorf("%s: %q speaks of operation %q, there are %v", sc.Name, f.Words, f.Operation, operations)
 			}
 			if f.Files == f.Against || f.Words == "" || f.Percent != nil && math.Signbit(*f.Percent) != (f.Sign < 0) {
 				t.Errorf("%s: %+v", sc.Name, f)
@@ -48,24 +48,24 @@ func TestFiguresByVariant(t *testing.T) {
 	}
 	// By the article's tables: query 2 is faster with 40 files when warm, and not when cold; query 9 was never cold.
 	for _, c := range []struct {
-		sc      Scenario
-		family  string
-		variant string
-		engine  string
-		figures int
-		best    int
+		sc        Scenario
+		operation string
+		variant   string
+		engine    string
+		figures   int
+		best      int
 	}{
 		{scan, "query 2", VariantWarm, "mysql", 1, 40}, {scan, "query 2", VariantCold, "mysql", 1, 1}, {scan, "query 9", VariantCold, "mysql",
 			0, 0},
-		{scan, "query 6", VariantCold, "mysql", 1, 40}, {backup, FamilyBackup, VariantOneVolume, "", 6, 4}, {backup, FamilyBackup, VariantVolumes,
-			"", 5, 8},
-		{backup, FamilyRestore, VariantOneVolume, "", 1, 8}, {dml, "insert", "", "oracle", 2, 1000}, {dml, "insert", "", "sqlserver", 2, 8},
+		{scan, "query 6", VariantCold, "mysql", 1, 40}, {backup, OperationBackup, VariantOneVolume, "", 6, 4},
+		{backup, OperationBackup, VariantVolumes, "", 5, 8},
+		{backup, OperationRestore, VariantOneVolume, "", 1, 8}, {dml, "insert", "", "oracle", 2, 1000}, {dml, "insert", "", "sqlserver", 2, 8},
 		{dml, "concurrent select", "", "sqlserver", 2, 1}, {dml, "insert", "", "sqlite", 2, 0},
 	} {
-		figures := c.sc.Figures(c.family, c.variant)
+		figures := c.sc.Figures(c.operation, c.variant)
 		if best := BestOf(figures, c.engine); len(figures) != c.figures || best != c.best {
-			t.Errorf("%s, %s, %s, %s: %d figures, best %d; want %d and %d", c.sc.Name, c.family, c.variant, c.engine, len(figures), best, c.figures,
-				c.best)
+			t.Errorf("%s, %s, %s, %s: %d figures, best %d; want %d and %d", c.sc.Name, c.operation, c.variant, c.engine, len(figures), best,
+				c.figures, c.best)
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 // of the join go into a permanent table, in the cycle's transaction. That table has one row per connection: the number
 // of its last operation, i × C + w + 1, its cycles, and the sum of x mod P.
 
-// FamilyTemp is the family of scenario temp.
-const FamilyTemp = "temporary tables"
+// OperationTemp is the operation of scenario temp.
+const OperationTemp = "temporary tables"
 
 // Values of Params.Cycle. Each cycle includes the steps of those listed before it.
 const (
@@ -72,7 +72,7 @@ func (w *temp) Program() filewise.Program {
 			{Name: "cycle", Columns: []string{"x", "payload"}, Rows: p.Rows, RowBytes: int64(p.RowBytes), Temporary: true},
 			{Name: "sums", Columns: []string{"connection", "op", "cycles", "total"}, Key: []string{"connection"}, Rows: int64(p.Connections)},
 		},
-		Phases: []filewise.Phase{{Family: FamilyTemp, Unit: "cycles", Section: "cycle", Connections: p.Connections, CommitEvery: 1,
+		Phases: []filewise.Phase{{Operation: OperationTemp, Unit: "cycles", Section: "cycle", Connections: p.Connections, CommitEvery: 1,
 			OpBytes: bytes, Args: args}},
 	}
 }

@@ -9,16 +9,16 @@ import (
 
 // own is the workload of backing up a database of the user, which is only read.
 type own struct {
-	name, family string
-	params       Params
+	name, operation string
+	params          Params
 }
 
 // Program describes the workload to an engine.
 func (w own) Program() filewise.Program {
-	p := filewise.Program{Workload: w.name, ReadOnly: true, Phases: []filewise.Phase{{Family: w.family, Unit: w.family + "s",
-		Act: filewise.ActBackup, Logical: w.family == FamilyDump, Args: noArgs{}, Connections: 1, CommitEvery: 1, Ops: 1}}}
+	p := filewise.Program{Workload: w.name, ReadOnly: true, Phases: []filewise.Phase{{Operation: w.operation, Unit: w.operation + "s",
+		Act: filewise.ActBackup, Logical: w.operation == OperationDump, Args: noArgs{}, Connections: 1, CommitEvery: 1, Ops: 1}}}
 	if w.params.Proof {
-		p.Phases = append(p.Phases, filewise.Phase{Family: FamilyRestore, Unit: "restores", Act: filewise.ActRestore, Args: noArgs{},
+		p.Phases = append(p.Phases, filewise.Phase{Operation: OperationRestore, Unit: "restores", Act: filewise.ActRestore, Args: noArgs{},
 			Connections: 1, CommitEvery: 1, Ops: 1})
 	}
 	return p

@@ -234,7 +234,7 @@ func TestReadersAndCaches(t *testing.T) {
 		}
 		for _, x := range backup.Program().Phases {
 			if (x.Cache == filewise.CacheStorageCold) != (cache != CacheWarm) {
-				t.Errorf("%s, %s: cache %q", x.Family, cache, x.Cache)
+				t.Errorf("%s, %s: cache %q", x.Operation, cache, x.Cache)
 			}
 		}
 	}

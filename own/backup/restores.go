@@ -183,17 +183,17 @@ func (r *Result) chosen(restored archive.Run, g Goal) (Restore, string, error) {
 		}
 		return least(within, by[g.Optimize]), "", nil
 	}
-	family := experiment.FamilyOverall
+	operation := experiment.OperationOverall
 	if phases := restored.Plan.Phases; g.Optimize == ToRestore && len(phases) > 0 {
-		family = phases[len(phases)-1]
+		operation = phases[len(phases)-1]
 	}
 	j, err := restored.Plan.Judge(restored.Trials)
 	if err != nil {
 		return Restore{}, "", err
 	}
-	for _, f := range j.Families {
+	for _, f := range j.Operations {
 		analysis, ok := f.Result.Last()
-		if f.Name != family || !ok || analysis.Leader < 0 {
+		if f.Name != operation || !ok || analysis.Leader < 0 {
 			continue
 		}
 		best := analysis.Recommended

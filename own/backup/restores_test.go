@@ -45,8 +45,8 @@ func raced(t *testing.T) (*Result, archive.Run) {
 			m := minutes[l.Name]
 			restored.Trials = append(restored.Trials, filewise.Trial{State: filewise.Done, Cell: filewise.Cell{Block: block, Position: i,
 				Layout: l.Name, Attempt: 1}, Measures: []filewise.Measure{
-				{Family: workload.FamilyDump, Unit: "dumps", Work: 1, Window: at(m[0])},
-				{Family: workload.FamilyRestore, Unit: "restores", Work: 1, Window: at(m[1])}}})
+				{Operation: workload.OperationDump, Unit: "dumps", Work: 1, Window: at(m[0])},
+				{Operation: workload.OperationRestore, Unit: "restores", Work: 1, Window: at(m[1])}}})
 		}
 	}
 	return r, restored

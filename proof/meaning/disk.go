@@ -127,12 +127,12 @@ func (u use) takes() float64 {
 	return max(u.reads/diskRequests, u.read/diskBytes, u.writes/diskRequests, u.written/diskBytes)
 }
 
-// expected returns a family's factor, from the trials' own counts of its disks. It is nil if the trials have none.
-func (v volumes) expected(trials []filewise.Trial, family, first, second string) *factor {
+// expected returns an operation's factor, from the trials' own counts of its disks. It is nil if the trials have none.
+func (v volumes) expected(trials []filewise.Trial, operation, first, second string) *factor {
 	if v.storage == nil {
 		return nil
 	}
-	one, two := v.load(trials, family, first), v.load(trials, family, second)
+	one, two := v.load(trials, operation, first), v.load(trials, operation, second)
 	if one.storage == 0 || two.storage == 0 {
 		return nil
 	}
@@ -141,11 +141,12 @@ func (v volumes) expected(trials []filewise.Trial, family, first, second string)
 }
 
 // load adds up a layout's trials.
-func (v volumes) load(trials []filewise.Trial, family, layout string) load {
+func (v volumes) load(trials []filewise.Trial, operation, layout string) load {
 	l, work := load{on: map[string]use{}}, 0.0
 	for _, t := range trials {
 		for _, m := range t.Measures {
-			if t.State != filewise.Done || t.Cell.Pilot || t.Cell.Layout != layout || family != "" && m.Family != family || m.Throughput() <= 0 {
+			if t.State != filewise.Done || t.Cell.Pilot || t.Cell.Layout != layout || operation != "" && m.Operation != operation ||
+				m.Throughput() <= 0 {
 				continue
 			}
 			done, counted, deltas := m.Work, (m.Window[1] - m.Window[0]).Seconds(), m.Deltas
@@ -196,8 +197,8 @@ const controlSeconds = 2
 
 // prove has fio do to the volumes what the layouts did: the same bytes on each, in requests of the same size.
 func (v volumes) prove(ctx context.Context, c *cell) error {
-	for i := range c.Families {
-		f := c.Families[i].Expected
+	for i := range c.Operations {
+		f := c.Operations[i].Expected
 		if f == nil {
 			continue
 		}
@@ -253,7 +254,7 @@ const leastFound = 1.6
 // diskRows returns the cell's lines for the second disk's table.
 func (c cell) diskRows() []string {
 	var out []string
-	for _, f := range c.Families {
+	for _, f := range c.Operations {
 		name := f.Name
 		if name == "" {
 			name = c.Scenario

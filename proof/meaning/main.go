@@ -40,14 +40,14 @@ type cell struct {
 	Written    int64                `json:",omitempty"` // by the run and its servers, in bytes
 	Conditions []filewise.Condition `json:",omitempty"`
 	Rungs      []string             `json:",omitempty"` // options that the ladder added
-	Families   []family             `json:",omitempty"`
+	Operations []operation          `json:",omitempty"`
 }
 
 // key identifies the cell's question.
 func (c cell) key() string { return fmt.Sprint(c.Scenario, c.Engine, c.Args, c.Disk) }
 
-// family holds a run's result for one family of operations.
-type family struct {
+// operation holds a run's result for one operation.
+type operation struct {
 	Name, Decision, Layout string
 	Low, High              *float64 // interval of the last layout, in percent
 	Cause                  string   `json:",omitempty"`

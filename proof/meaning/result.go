@@ -13,19 +13,19 @@ import (
 
 // result is the part of a run's JSON (report.Document) that the tables show.
 type result struct {
-	Headline  string
-	Decision  decision
-	Layouts   []layout
-	Families  []outcome
-	Trials    []filewise.Trial
-	Plan      struct{ Rungs []struct{ Options []string } }
-	Judgement struct {
+	Headline   string
+	Decision   decision
+	Layouts    []layout
+	Operations []outcome
+	Trials     []filewise.Trial
+	Plan       struct{ Rungs []struct{ Options []string } }
+	Judgement  struct {
 		Elapsed    time.Duration `json:"elapsed_ns"`
 		Measuring  time.Duration `json:"measuring_ns"`
 		Relevance  struct{ Files float64 }
 		Conditions []filewise.Condition
 		Cause      cause
-		Families   []struct {
+		Operations []struct {
 			Name  string
 			Cause cause
 		}
@@ -54,15 +54,15 @@ func (c *cell) read(r result, v volumes) {
 	for _, rung := range r.Plan.Rungs {
 		c.Rungs = append(c.Rungs, strings.Join(rung.Options, " "))
 	}
-	outcomes, causes := r.Families, map[string]cause{"": j.Cause}
+	outcomes, causes := r.Operations, map[string]cause{"": j.Cause}
 	if len(outcomes) == 0 {
 		outcomes = []outcome{{Decision: r.Decision, Layouts: r.Layouts}}
 	}
-	for _, f := range j.Families {
+	for _, f := range j.Operations {
 		causes[f.Name] = f.Cause
 	}
 	for _, x := range outcomes {
-		f := family{Name: x.Name, Decision: x.Decision.Decision, Layout: x.Decision.Layout,
+		f := operation{Name: x.Name, Decision: x.Decision.Decision, Layout: x.Decision.Layout,
 			Cause: strings.Join(causes[x.Name].Sentences, " ")}
 		if n := len(x.Layouts); n > 0 {
 			f.Low, f.High = x.Layouts[n-1].Low, x.Layouts[n-1].High
@@ -70,13 +70,13 @@ func (c *cell) read(r result, v volumes) {
 				f.Expected = v.expected(r.Trials, x.Name, x.Layouts[0].Name, x.Layouts[1].Name)
 			}
 		}
-		c.Families = append(c.Families, f)
+		c.Operations = append(c.Operations, f)
 	}
 }
 
 func head(disk bool) string {
 	if disk {
-		return "| scenario | engine | family | expected | fio | interval | decision | storage named | found |\n" +
+		return "| scenario | engine | operation | expected | fio | interval | decision | storage named | found |\n" +
 			"|---|---|---|--:|--:|--:|---|---|---|"
 	}
 	return "| scenario | engine | conditions | files' share | half-width | minutes | measuring | written | decision |\n" +
@@ -96,7 +96,7 @@ func (c cell) rows() []string {
 		conditions = append(conditions, fmt.Sprintf("%s %s (%s)", x.Name, x.Sign(), x.Measured))
 	}
 	width, decisions := "", []string{}
-	for i, f := range c.Families {
+	for i, f := range c.Operations {
 		if i == 0 && f.Low != nil && f.High != nil {
 			width = fmt.Sprintf("±%.1f %%", (*f.High-*f.Low)/2)
 		}

@@ -59,7 +59,7 @@ func (w *world) plan(maxBlocks int, layouts ...filewise.Layout) experiment.Plan 
 		Scenario: "backup", Params: w.params, Seed: 7, Layouts: layouts, Baseline: layouts[0].Name,
 		Target: filewise.Target{Engine: sqlite.Name, Mode: filewise.Embedded, Durability: filewise.DurabilityNormal,
 			Volumes: []filewise.Volume{w.storage.Data, w.storage.Slow[0].Volume, w.storage.Slow[1].Volume}},
-		Phases: []string{workload.FamilyBackup}, Builds: maxBlocks,
+		Phases: []string{workload.OperationBackup}, Builds: maxBlocks,
 		Margin: 2, Confidence: 0.95, Goal: verdict.GoalRecommend, MaxBlocks: maxBlocks, Attempts: 2,
 	}
 }
@@ -121,7 +121,7 @@ func took(trials []filewise.Trial, layout string) []time.Duration {
 	var all []time.Duration
 	for _, tr := range trials {
 		for _, m := range tr.Measures {
-			if tr.Cell.Layout == layout && m.Family == workload.FamilyBackup {
+			if tr.Cell.Layout == layout && m.Operation == workload.OperationBackup {
 				all = append(all, (m.Window[1] - m.Window[0]).Round(time.Millisecond))
 			}
 		}

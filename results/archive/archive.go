@@ -47,7 +47,7 @@ func (r Run) judge() (experiment.Judgement, error) {
 }
 
 // samples returns the run's complete blocks, to be judged by the rules set for it.
-func (r Run) samples() ([]experiment.FamilySample, error) {
+func (r Run) samples() ([]experiment.OperationSample, error) {
 	all, err := r.Plan.Samples(r.Trials)
 	for i := range all {
 		all[i].Config.Rules = r.judgedBy().Plan.JudgedBy()
@@ -153,9 +153,9 @@ func Data(run store.Run, trials []filewise.Trial, j experiment.Judgement) (repor
 // numbered puts the run's number into commands that its sentences offer.
 func numbered(j experiment.Judgement, run int64) {
 	const resume = "filewise resume "
-	for f := range j.Families {
-		for i, said := range j.Families[f].Sentences {
-			j.Families[f].Sentences[i] = strings.ReplaceAll(said, resume+experiment.RunPlace, fmt.Sprint(resume, run))
+	for f := range j.Operations {
+		for i, said := range j.Operations[f].Sentences {
+			j.Operations[f].Sentences[i] = strings.ReplaceAll(said, resume+experiment.RunPlace, fmt.Sprint(resume, run))
 		}
 	}
 }
@@ -196,13 +196,13 @@ func Chosen(runs []store.RunInfo, filters []string, order string) ([]store.RunIn
 	return out, nil
 }
 
-// decisionOf returns a run's decision in a word: the overall family's, or else the families' if they agree, or else
+// decisionOf returns a run's decision in a word: the overall operation's, or else the operations' if they agree, or else
 // "mixed". It is empty if the run has not ended, or was stored before decisions were.
 func decisionOf(r store.RunInfo) string {
 	word := ""
 	for _, d := range r.Decisions {
 		switch {
-		case d.Family == experiment.FamilyOverall:
+		case d.Operation == experiment.OperationOverall:
 			return string(d.Decision)
 		case word != "" && word != string(d.Decision):
 			word = "mixed"

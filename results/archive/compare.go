@@ -23,15 +23,15 @@ const UsualConfidence = 0.95
 
 // Comparison holds the changes between two runs that share layouts.
 type Comparison struct {
-	Schema      string          `json:"schema"`
-	Before      int64           `json:"before"` // run
-	After       int64           `json:"after"`
-	BeforeName  string          `json:"before_name,omitempty"` // what the user calls the run
-	AfterName   string          `json:"after_name,omitempty"`
-	Confidence  float64         `json:"confidence"`
-	Differences []Difference    `json:"differences"`
-	Families    []FamilyChanges `json:"families"`
-	Left        []string        `json:"layouts_not_in_both"`
+	Schema      string             `json:"schema"`
+	Before      int64              `json:"before"` // run
+	After       int64              `json:"after"`
+	BeforeName  string             `json:"before_name,omitempty"` // what the user calls the run
+	AfterName   string             `json:"after_name,omitempty"`
+	Confidence  float64            `json:"confidence"`
+	Differences []Difference       `json:"differences"`
+	Operations  []OperationChanges `json:"families"`
+	Left        []string           `json:"layouts_not_in_both"`
 	// Few reports that runs have too few blocks to claim a change, so that only estimates are shown. It is empty if they
 	// have enough blocks.
 	Few  string         `json:"estimates_only,omitempty"`
@@ -40,10 +40,10 @@ type Comparison struct {
 	runs [2]store.Run
 }
 
-type FamilyChanges struct {
-	Family  string   `json:"family,omitempty"`
-	Unit    string   `json:"unit,omitempty"` // of the work: "rows"
-	Layouts []Change `json:"layouts"`
+type OperationChanges struct {
+	Operation string   `json:"family,omitempty"`
+	Unit      string   `json:"unit,omitempty"` // of the work: "rows"
+	Layouts   []Change `json:"layouts"`
 }
 
 // Change holds a layout's change in percent. Null means not known.
@@ -105,26 +105,26 @@ func Compare(before, after Run, confidence float64, meant []string) (Comparison,
 		if of[0].Config.Rules >= experiment.JointFrom { // all intervals hold together
 			level = 1 - (1-confidence)/float64(len(common))
 		}
-		if err := out.family(of[0], of[1], before.Plan.Baseline, level); err != nil {
+		if err := out.operation(of[0], of[1], before.Plan.Baseline, level); err != nil {
 			return out, err
 		}
-		out.Families[len(out.Families)-1].Unit = unitOf(after.Trials, of[1].Family)
+		out.Operations[len(out.Operations)-1].Unit = unitOf(after.Trials, of[1].Operation)
 	}
-	if len(out.Families) == 0 {
+	if len(out.Operations) == 0 {
 		return out, filewise.Errorf(filewise.CodeUsage, "compare runs of the same workload",
-			"runs %d and %d have no family of operations in common", before.ID, after.ID)
+			"runs %d and %d have no operation in common", before.ID, after.ID)
 	}
 	out.Left = notInBoth(before.Plan, after.Plan)
 	return out, nil
 }
 
-// inBoth pairs the families that two runs have in common.
-func inBoth(before, after []experiment.FamilySample) [][2]experiment.FamilySample {
-	var out [][2]experiment.FamilySample
+// inBoth pairs the operations that two runs have in common.
+func inBoth(before, after []experiment.OperationSample) [][2]experiment.OperationSample {
+	var out [][2]experiment.OperationSample
 	for _, x := range before {
 		for _, y := range after {
-			if x.Family == y.Family {
-				out = append(out, [2]experiment.FamilySample{x, y})
+			if x.Operation == y.Operation {
+				out = append(out, [2]experiment.OperationSample{x, y})
 			}
 		}
 	}
@@ -132,7 +132,7 @@ func inBoth(before, after []experiment.FamilySample) [][2]experiment.FamilySampl
 }
 
 // claimFrom returns the number of blocks that each run needs to claim a change. 0 means no more than Compare needs.
-func claimFrom(x, y experiment.FamilySample) int {
+func claimFrom(x, y experiment.OperationSample) int {
 	if x.Config.Rules < experiment.JointFrom || y.Config.Rules < experiment.JointFrom {
 		return 0
 	}
@@ -152,7 +152,7 @@ func (c *Comparison) estimatesOnly(changes []verdict.Change, from int) {
 	}
 }
 
-func (c *Comparison) family(x, y experiment.FamilySample, baseline string, confidence float64) error {
+func (c *Comparison) operation(x, y experiment.OperationSample, baseline string, confidence float64) error {
 	changes, err := verdict.Compare(x.Sample, y.Sample, baseline, confidence)
 	if errors.Is(err, verdict.ErrTable) {
 		return filewise.Errorf(filewise.CodeUsage, "compare runs that share layouts, with complete blocks", "runs %d and %d: %w", c.Before,
@@ -161,7 +161,7 @@ func (c *Comparison) family(x, y experiment.FamilySample, baseline string, confi
 	if err != nil {
 		return err
 	}
-	f := FamilyChanges{Family: x.Family}
+	f := OperationChanges{Operation: x.Operation}
 	slower, err := latencies(x, y, confidence)
 	if err != nil {
 		return err
@@ -188,12 +188,12 @@ func (c *Comparison) family(x, y experiment.FamilySample, baseline string, confi
 		doc.Text = changeWords(doc)
 		f.Layouts = append(f.Layouts, doc)
 	}
-	c.Families = append(c.Families, f)
+	c.Operations = append(c.Operations, f)
 	return nil
 }
 
 // latencies returns the changes of the inverse of p99, or none if p99 is not known.
-func latencies(x, y experiment.FamilySample, confidence float64) ([]verdict.Change, error) {
+func latencies(x, y experiment.OperationSample, confidence float64) ([]verdict.Change, error) {
 	x.Table, y.Table = x.P99, y.P99
 	changes, err := verdict.Compare(x.Sample, y.Sample, "", confidence)
 	if errors.Is(err, verdict.ErrTable) {
@@ -203,7 +203,7 @@ func latencies(x, y experiment.FamilySample, confidence float64) ([]verdict.Chan
 }
 
 // latencyOf returns p50, p99 and p99.9 of a layout over all trials. Nil means not known.
-func latencyOf(s experiment.FamilySample, layout string) (p50, p99, p999 *int64) {
+func latencyOf(s experiment.OperationSample, layout string) (p50, p99, p999 *int64) {
 	for _, l := range s.Latency {
 		if l.Layout == layout {
 			median, tail, last := l.P50.Nanoseconds(), l.P99.Nanoseconds(), l.P999.Nanoseconds()
@@ -213,11 +213,11 @@ func latencyOf(s experiment.FamilySample, layout string) (p50, p99, p999 *int64)
 	return nil, nil, nil
 }
 
-// unitOf returns the unit of a family's work.
-func unitOf(trials []filewise.Trial, family string) string {
+// unitOf returns the unit of an operation's work.
+func unitOf(trials []filewise.Trial, operation string) string {
 	for _, t := range trials {
 		for _, m := range t.Measures {
-			if m.Family == family {
+			if m.Operation == operation {
 				return m.Unit
 			}
 		}

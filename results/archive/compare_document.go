@@ -25,7 +25,7 @@ func (c Comparison) document() document.Document {
 	verdict := []document.Block{document.Everywhere(document.Headline(c.Headline())),
 		document.Only{In: document.Paper, Blocks: []document.Block{document.Line{Class: "stopped", Text: c.when()}}}}
 	var rest []document.Section
-	for i, f := range c.Families {
+	for i, f := range c.Operations {
 		for _, s := range []document.Section{c.throughput(fmt.Sprintf("throughput-%d", i+1), f), c.latency(fmt.Sprintf("latency-%d", i+1), f)} {
 			if i == 0 { // on a page it is the answer, which is not folded
 				verdict = append(verdict, document.OnPages(s.Blocks...))
@@ -65,7 +65,7 @@ func (c Comparison) Headline() string { return say.Joined(" ", c.Name()+": "+c.s
 // sum counts the layouts that have changed, in throughput and in p99 if that is known.
 func (c Comparison) sum() string {
 	var speeds, tails changes
-	for _, f := range c.Families {
+	for _, f := range c.Operations {
 		for _, l := range f.Layouts {
 			name := c.of(f, l.Layout)
 			speeds.add(name, l.change)
@@ -75,7 +75,7 @@ func (c Comparison) sum() string {
 		}
 	}
 	if speeds.all() == 1 {
-		l := c.Families[0].Layouts[0]
+		l := c.Operations[0].Layouts[0]
 		said := fmt.Sprintf("throughput of %s %s", l.Layout, intervalText(l.change))
 		if tails.all() > 0 {
 			said += ", p99 " + intervalText(l.p99)
@@ -83,8 +83,8 @@ func (c Comparison) sum() string {
 		return said + "."
 	}
 	what := "layouts"
-	if len(c.Families) > 1 {
-		what = "results (each layout in each family),"
+	if len(c.Operations) > 1 {
+		what = "results (each layout in each operation),"
 	}
 	said := fmt.Sprintf("of %d %s %s.", speeds.all(), what, speeds.words("faster", "slower"))
 	if tails.all() > 0 {
@@ -147,25 +147,25 @@ func (c changes) words(more, less string) string {
 
 func (c changes) all() int { return c.more + c.less + c.open }
 
-// title returns the title of a section about a family.
-func (c Comparison) title(what string, f FamilyChanges) string {
+// title returns the title of a section about an operation.
+func (c Comparison) title(what string, f OperationChanges) string {
 	return c.of(f, what+" before and after")
 }
 
-// of adds the family's name to a sentence if there are several families.
-func (c Comparison) of(f FamilyChanges, what string) string {
-	if len(c.Families) == 1 {
+// of adds the operation's name to a sentence if there are several operations.
+func (c Comparison) of(f OperationChanges, what string) string {
+	if len(c.Operations) == 1 {
 		return what
 	}
-	return f.Family + ": " + what
+	return f.Operation + ": " + what
 }
 
 func (c Comparison) level() string { return strconv.FormatFloat(100*c.Confidence, 'f', -1, 64) + " %" }
 
 var layoutColumn = document.Name("layout", func(l Change) string { return l.Layout })
 
-// throughput returns a family's section on throughput: a chart of the changes, and one of the values before and after.
-func (c Comparison) throughput(id string, f FamilyChanges) document.Section {
+// throughput returns an operation's section on throughput: a chart of the changes, and one of the values before and after.
+func (c Comparison) throughput(id string, f OperationChanges) document.Section {
 	effects := chart.NewEffects(false, 0, "change of throughput")
 	var changes []chart.Estimate
 	var bars []chart.Bar
@@ -200,7 +200,7 @@ func (c Comparison) throughput(id string, f FamilyChanges) document.Section {
 	if note := f.partly(); note != "" {
 		blocks = append(blocks, document.Note(note))
 	}
-	if len(c.Families) > 1 {
+	if len(c.Operations) > 1 {
 		blocks = append([]document.Block{document.OnTerminal(document.Heading(title))}, blocks...)
 	}
 	return document.Section{ID: id, Name: title, Title: title, Blocks: blocks}
@@ -208,7 +208,7 @@ func (c Comparison) throughput(id string, f FamilyChanges) document.Section {
 
 // partly names the layouts whose throughput here differs from the runs' reports: layouts that were dropped, and layouts
 // that failed in some blocks.
-func (f FamilyChanges) partly() string {
+func (f OperationChanges) partly() string {
 	var before, after int
 	for _, l := range f.Layouts {
 		before, after = max(before, l.TrialsBefore), max(after, l.TrialsAfter)
@@ -226,8 +226,8 @@ func (f FamilyChanges) partly() string {
 		say.Enumerate(names))
 }
 
-// latency returns a family's section on latency. The section has no blocks if no latency is known.
-func (c Comparison) latency(id string, f FamilyChanges) document.Section {
+// latency returns an operation's section on latency. The section has no blocks if no latency is known.
+func (c Comparison) latency(id string, f OperationChanges) document.Section {
 	var bars []chart.Bar
 	for _, l := range f.Layouts {
 		if l.P99Before != nil && l.P99After != nil {

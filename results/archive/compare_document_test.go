@@ -23,7 +23,7 @@ func compared() Comparison {
 			Plan:    experiment.Plan{Scenario: "inserts", Target: filewise.Target{Engine: "sqlite"}}}
 	}
 	return Comparison{Before: 1, After: 2, BeforeName: "old", Confidence: 0.95, runs: [2]store.Run{run(1, 1), run(2, 8)},
-		Families: []FamilyChanges{{Unit: "rows", Layouts: []Change{
+		Operations: []OperationChanges{{Unit: "rows", Layouts: []Change{
 			{Layout: "1 file", Before: rate(100), After: rate(110), change: gate.Interval{Effect: 0.1, Lo: 0.05, Hi: 0.15},
 				P99Before: ms(1), P99After: ms(33), p99: gate.Interval{Effect: 3.5, Lo: 2, Hi: 5}, relative: notKnown},
 			{Layout: "8 files", Before: rate(200), After: rate(190), change: gate.Interval{Effect: -0.05, Lo: -0.2, Hi: 0.1},
@@ -39,7 +39,7 @@ func TestHeadlineNamesTheLargestChange(t *testing.T) {
 	if got := c.sum(); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	c.Families[0].Layouts[1].change = gate.Interval{Effect: 0.3, Lo: 0.2, Hi: 0.4}
+	c.Operations[0].Layouts[1].change = gate.Interval{Effect: 0.3, Lo: 0.2, Hi: 0.4}
 	if got := c.sum(); !strings.HasPrefix(got, "of 2 layouts 2 faster (most: 8 files, +35.0 %). p99") {
 		t.Error(got)
 	}
@@ -88,7 +88,7 @@ func TestNoEmptyContents(t *testing.T) {
 
 // A layout that was dropped has another throughput here than in its run's report: the comparison states that.
 func TestLayoutsNotInAllBlocks(t *testing.T) {
-	f := FamilyChanges{Layouts: []Change{{Layout: "1 file", TrialsBefore: 6, TrialsAfter: 6},
+	f := OperationChanges{Layouts: []Change{{Layout: "1 file", TrialsBefore: 6, TrialsAfter: 6},
 		{Layout: "2 files", TrialsBefore: 6, TrialsAfter: 3},
 		{Layout: "4 files", TrialsBefore: 5, TrialsAfter: 6}}}
 	if got := f.partly(); !strings.HasPrefix(got, "Not in all blocks: 2 files and 4 files. ") {

@@ -229,7 +229,7 @@ func fields(of any) map[string]string {
 }
 
 func measureWords(p experiment.Plan) string {
-	return strings.Join(append([]string{cmp.Or(p.Measure, experiment.MeasureWorkload)}, p.Families()...), " ")
+	return strings.Join(append([]string{cmp.Or(p.Measure, experiment.MeasureWorkload)}, p.Operations()...), " ")
 }
 
 func workWords(p experiment.Plan) string {

@@ -114,18 +114,18 @@ func TestHostsAreAlike(t *testing.T) {
 	}
 }
 
-// Of several families the headline counts layouts in each of them.
-func TestHeadlineOfFamilies(t *testing.T) {
-	c := Comparison{Families: []FamilyChanges{{Layouts: make([]Change, 2)}, {Layouts: make([]Change, 2)}}}
-	if got := c.sum(); !strings.HasPrefix(got, "of 4 results (each layout in each family), 4 without a proven change.") {
+// Of several operations the headline counts layouts in each of them.
+func TestHeadlineOfOperations(t *testing.T) {
+	c := Comparison{Operations: []OperationChanges{{Layouts: make([]Change, 2)}, {Layouts: make([]Change, 2)}}}
+	if got := c.sum(); !strings.HasPrefix(got, "of 4 results (each layout in each operation), 4 without a proven change.") {
 		t.Error(got)
 	}
 }
 
 // A command that a sentence offers names the run.
 func TestOffersNameTheRun(t *testing.T) {
-	j := experiment.Judgement{Families: []experiment.Family{{Sentences: []string{"To resolve 2 %: filewise resume RUN --budget 9m"}}}}
-	if numbered(j, 7); j.Families[0].Sentences[0] != "To resolve 2 %: filewise resume 7 --budget 9m" {
-		t.Error(j.Families[0].Sentences[0])
+	j := experiment.Judgement{Operations: []experiment.Operation{{Sentences: []string{"To resolve 2 %: filewise resume RUN --budget 9m"}}}}
+	if numbered(j, 7); j.Operations[0].Sentences[0] != "To resolve 2 %: filewise resume 7 --budget 9m" {
+		t.Error(j.Operations[0].Sentences[0])
 	}
 }

@@ -18,7 +18,7 @@ import (
 // elsewhereSchema is the version of the JSON document for judged numbers from another tool.
 const elsewhereSchema = "filewise-judgement/1"
 
-// Foreign holds the numbers of one family, and the configuration that judges them.
+// Foreign holds the numbers of one operation, and the configuration that judges them.
 type Foreign struct {
 	tablecsv.Input
 	Config verdict.Config
@@ -26,22 +26,22 @@ type Foreign struct {
 	MaybeAll bool
 }
 
-// Elsewhere holds judged numbers from another tool. For several families it has a headline, a sentence about each, and
-// Families.
+// Elsewhere holds judged numbers from another tool. For several operations it has a headline, a sentence about each, and
+// Operations.
 type Elsewhere struct {
 	Schema string `json:"schema"`
 	Source string `json:"source"` // the file; "-": standard input
 	Numbers
-	Families []Numbers      `json:"families,omitempty"`
-	Gate     []gate.Outcome `json:"gate,omitempty"` // outcomes of the conditions of --fail-if
+	Operations []Numbers      `json:"families,omitempty"`
+	Gate       []gate.Outcome `json:"gate,omitempty"` // outcomes of the conditions of --fail-if
 }
 
-// Numbers holds one family's judged numbers.
+// Numbers holds one operation's judged numbers.
 type Numbers struct {
-	Family    string   `json:"family,omitempty"` // empty if there is only one
+	Operation string   `json:"family,omitempty"` // empty if there is only one
 	Headline  string   `json:"headline"`
 	Sentences []string `json:"sentences"`
-	// Decision is the verdict's decision. It is absent if several families are judged, since each has its own.
+	// Decision is the verdict's decision. It is absent if several operations are judged, since each has its own.
 	Decision *verdict.DecisionDoc `json:"decision,omitempty"`
 	Blocks   []string             `json:"blocks,omitempty"` // names, in the order of judging
 	Verdict  verdict.Result       `json:"verdict,omitzero"`
@@ -72,16 +72,16 @@ func MeasuredLayouts(t verdict.Table) int {
 	return len(measured)
 }
 
-// JudgeElsewhere judges numbers from a source. Claims about several families hold together with the configurations'
+// JudgeElsewhere judges numbers from a source. Claims about several operations hold together with the configurations'
 // confidence.
 func JudgeElsewhere(source string, all []Foreign) (out Elsewhere, err error) {
 	out.Schema, out.Source = elsewhereSchema, source
 	if len(all) == 1 {
 		out.Numbers, err = numbersOf(all[0])
-		out.Family = ""
+		out.Operation = ""
 		return out, err
 	}
-	judged, err := experiment.JudgeFamilies(all[0].Config.Rules, 1-all[0].Config.Confidence, len(all), func(f int, confidence float64) (
+	judged, err := experiment.JudgeOperations(all[0].Config.Rules, 1-all[0].Config.Confidence, len(all), func(f int, confidence float64) (
 		verdict.Result, error,
 	) {
 		all[f].Config.Confidence = confidence
@@ -90,28 +90,28 @@ func JudgeElsewhere(source string, all []Foreign) (out Elsewhere, err error) {
 	if err != nil {
 		return out, err
 	}
-	families := make([]experiment.Family, len(all))
+	operations := make([]experiment.Operation, len(all))
 	for i, r := range judged {
 		all[i].Config = r.Config
 		n, err := numbersOf(all[i])
 		if err != nil {
 			return out, err
 		}
-		out.Families = append(out.Families, n)
-		families[i] = experiment.Family{Name: n.Family, Result: r, Sentences: n.Sentences, LatencyLoss: n.LatencyLoss}
+		out.Operations = append(out.Operations, n)
+		operations[i] = experiment.Operation{Name: n.Operation, Result: r, Sentences: n.Sentences, LatencyLoss: n.LatencyLoss}
 	}
-	j := experiment.Judgement{Families: families}
+	j := experiment.Judgement{Operations: operations}
 	out.LatencyLoss, out.Stalls = j.LatencyLoss(), j.Stalls()
-	out.Headline, out.Notes = report.Summary(judged[0].Arms[judged[0].Config.Baseline].Name, families), []string{}
-	singly := filewise.Each(out.Families, func(n Numbers) string { return n.Family + ": " + n.Headline })
+	out.Headline, out.Notes = report.Summary(judged[0].Arms[judged[0].Config.Baseline].Name, operations), []string{}
+	singly := filewise.Each(out.Operations, func(n Numbers) string { return n.Operation + ": " + n.Headline })
 	out.Sentences = append([]string{out.Headline}, singly...)
 	return out, nil
 }
 
-// numbersOf judges one family. If there are too few blocks for a verdict, it reports estimates.
+// numbersOf judges one operation. If there are too few blocks for a verdict, it reports estimates.
 func numbersOf(in Foreign) (out Numbers, err error) {
 	cfg, arms, t := in.Config, in.Arms(), in.Table
-	out.Family, out.Blocks, out.Notes = in.Family, in.Blocks, append([]string{}, in.Notes...)
+	out.Operation, out.Blocks, out.Notes = in.Operation, in.Blocks, append([]string{}, in.Notes...)
 	if out.Verdict, err = verdict.Judge(cfg, arms, t); err != nil {
 		return out, err
 	}
@@ -179,23 +179,23 @@ func (out *Numbers) inTime() []string {
 // Text returns the verdict and its course.
 func (out Elsewhere) Text() string {
 	var w strings.Builder
-	if len(out.Families) == 0 {
+	if len(out.Operations) == 0 {
 		out.verdictText(&w, say.Joined("\n", out.LatencyLoss, out.Stalls))
 	} else {
 		fmt.Fprintf(&w, "%s\n", say.Joined("\n", out.Headline, out.LatencyLoss, out.Stalls))
 	}
 	said := map[string]bool{}
-	for _, f := range out.Families {
-		fmt.Fprintf(&w, "\n%s (confidence %s)\n", f.Family, say.Confidence(f.Verdict.Config.Confidence))
+	for _, f := range out.Operations {
+		fmt.Fprintf(&w, "\n%s (confidence %s)\n", f.Operation, say.Confidence(f.Verdict.Config.Confidence))
 		f.verdictText(&w, "") // which was about all
 	}
-	for _, f := range append([]Numbers{out.Numbers}, out.Families...) {
+	for _, f := range append([]Numbers{out.Numbers}, out.Operations...) {
 		f.remarks(&w, said)
 	}
 	return w.String()
 }
 
-// verdictText writes the verdict of one family, and the given text behind its headline.
+// verdictText writes the verdict of one operation, and the given text behind its headline.
 func (out Numbers) verdictText(w io.Writer, behind string) {
 	for i, s := range out.Sentences {
 		if i == 1 {
@@ -220,7 +220,7 @@ func (out Numbers) verdictText(w io.Writer, behind string) {
 	}
 }
 
-// remarks writes notes and warnings, each text only once for all families.
+// remarks writes notes and warnings, each text only once for all operations.
 func (out Numbers) remarks(w io.Writer, said map[string]bool) {
 	all := filewise.Each(out.Notes, func(note string) string { return "Note: " + note })
 	for _, x := range out.Verdict.Warnings {

@@ -12,17 +12,17 @@ import (
 	"filewise/results/gate"
 )
 
-// tailed are trials of one family or of several, as a file has them. In them 8 files do half as much again and take
+// tailed are trials of one operation or of several, as a file has them. In them 8 files do half as much again and take
 // three times as long at p99.
-func tailed(t *testing.T, limit string, families ...string) Elsewhere {
+func tailed(t *testing.T, limit string, operations ...string) Elsewhere {
 	t.Helper()
 	text := "block,layout,throughput,family,p99_s,p99_limit_s\n"
-	for _, family := range families {
+	for _, operation := range operations {
 		for b := range 7 {
 			for files, by := range map[int]float64{1: 1, 8: 1.5} {
 				p99 := 0.04*by - 0.03 + float64(b*files)/8000
 				work := by*float64(100+b%2) + 0.17*float64(b*files%3)
-				text += fmt.Sprintf("%d,%s,%g,%s,%g,%s\n", b, filewise.FilesName(files), work, family, p99, limit)
+				text += fmt.Sprintf("%d,%s,%g,%s,%g,%s\n", b, filewise.FilesName(files), work, operation, p99, limit)
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func TestP99Elsewhere(t *testing.T) {
 	if n := strings.Count(several.LatencyLoss, bare); n != 2 || !strings.HasPrefix(several.LatencyLoss, "Caution, insert: "+bare) ||
 		strings.Count(several.Text(), "p99 of") != 2 ||
 		len(several.Subjects()) != 4 || several.Subjects()[0].Took == 0 {
-		t.Errorf("of several families:\n%s", several.Text())
+		t.Errorf("of several operations:\n%s", several.Text())
 	}
 }
 

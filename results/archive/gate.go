@@ -20,9 +20,9 @@ import (
 // Subjects returns the differences of a judgement's layouts from the baseline, as conditions take them.
 func Subjects(j experiment.Judgement) []gate.Subject {
 	var out []gate.Subject
-	for _, f := range j.Families {
+	for _, f := range j.Operations {
 		name := f.Name
-		if len(j.Families) == 1 {
+		if len(j.Operations) == 1 {
 			name = ""
 		}
 		out = append(out, subjectsOf(name, f.Result, f.Latency)...)
@@ -30,19 +30,19 @@ func Subjects(j experiment.Judgement) []gate.Subject {
 	return out
 }
 
-// Properties returns a judgement as data, by family if there are several.
+// Properties returns a judgement as data, by operation if there are several.
 func Properties(j experiment.Judgement) (out [][2]string) {
 	for _, d := range j.Decisions() {
-		out = append(out, d.Properties(d.Family)...)
+		out = append(out, d.Properties(d.Operation)...)
 	}
 	return out
 }
 
-// Properties returns the numbers' judgement as data, by family if there are several.
+// Properties returns the numbers' judgement as data, by operation if there are several.
 func (out Elsewhere) Properties() (all [][2]string) {
-	for _, n := range append([]Numbers{out.Numbers}, out.Families...) {
-		name := n.Family
-		if len(out.Families) == 0 {
+	for _, n := range append([]Numbers{out.Numbers}, out.Operations...) {
+		name := n.Operation
+		if len(out.Operations) == 0 {
 			name = ""
 		}
 		if n.Decision != nil {
@@ -54,22 +54,22 @@ func (out Elsewhere) Properties() (all [][2]string) {
 
 // Subjects returns the layouts with their differences from the baseline.
 func (out Elsewhere) Subjects() (all []gate.Subject) {
-	if len(out.Families) == 0 {
+	if len(out.Operations) == 0 {
 		return out.subjects("")
 	}
-	for _, f := range out.Families {
-		all = append(all, f.subjects(f.Family)...)
+	for _, f := range out.Operations {
+		all = append(all, f.subjects(f.Operation)...)
 	}
 	return all
 }
 
-// subjects returns one family's subjects. Their p99 is the worst trial's: the p99 of all operations cannot be computed
+// subjects returns one operation's subjects. Their p99 is the worst trial's: the p99 of all operations cannot be computed
 // from the trials' p99, but is never above the worst.
-func (out Numbers) subjects(family string) []gate.Subject {
+func (out Numbers) subjects(operation string) []gate.Subject {
 	latency := filewise.Each(out.P99, func(l TrialsP99) experiment.LayoutLatency {
 		return experiment.LayoutLatency{Layout: l.Layout, P99: l.Worst, Change: l.Change}
 	})
-	all := subjectsOf(family, out.Verdict, latency)
+	all := subjectsOf(operation, out.Verdict, latency)
 	for i, s := range all {
 		for _, l := range out.P99 {
 			if l.Layout == s.Layout {
@@ -80,16 +80,16 @@ func (out Numbers) subjects(family string) []gate.Subject {
 	return all
 }
 
-// subjectsOf returns one family's subjects: every layout with its difference from the baseline. The baseline is
+// subjectsOf returns one operation's subjects: every layout with its difference from the baseline. The baseline is
 // compared with itself.
-func subjectsOf(family string, r verdict.Result, latency []experiment.LayoutLatency) []gate.Subject {
+func subjectsOf(operation string, r verdict.Result, latency []experiment.LayoutLatency) []gate.Subject {
 	var out []gate.Subject
 	analysis, judged := r.Last()
 	for j, arm := range r.Arms {
 		if arm.Twin != "" {
 			continue
 		}
-		s := gate.Subject{Family: family, Layout: arm.Name, Reference: r.Arms[r.Config.Baseline].Name, Throughput: notKnown, P99: notKnown}
+		s := gate.Subject{Operation: operation, Layout: arm.Name, Reference: r.Arms[r.Config.Baseline].Name, Throughput: notKnown, P99: notKnown}
 		if judged {
 			e := r.Shown(analysis, j)
 			s.Throughput = gate.Interval{Effect: e.Effect, Lo: e.Lo, Hi: e.Hi}
@@ -108,13 +108,13 @@ var notKnown = gate.Interval{Effect: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}
 // Subjects returns the comparison's layouts, each compared with itself in the earlier run.
 func (c Comparison) Subjects() []gate.Subject {
 	var out []gate.Subject
-	for _, f := range c.Families {
+	for _, f := range c.Operations {
 		for _, l := range f.Layouts {
-			name := f.Family
-			if len(c.Families) == 1 {
+			name := f.Operation
+			if len(c.Operations) == 1 {
 				name = ""
 			}
-			s := gate.Subject{Family: name, Layout: l.Layout, Reference: "before", Throughput: l.change, P99: l.p99}
+			s := gate.Subject{Operation: name, Layout: l.Layout, Reference: "before", Throughput: l.change, P99: l.p99}
 			if l.P99After != nil {
 				s.Took = time.Duration(*l.P99After)
 			}
@@ -127,7 +127,7 @@ func (c Comparison) Subjects() []gate.Subject {
 // Layouts returns the layouts that both runs have.
 func (c Comparison) Layouts() []string {
 	out := []string{}
-	for _, f := range c.Families {
+	for _, f := range c.Operations {
 		for _, l := range f.Layouts {
 			if !slices.Contains(out, l.Layout) {
 				out = append(out, l.Layout)
@@ -140,7 +140,7 @@ func (c Comparison) Layouts() []string {
 // Sentences returns the changes in words, including p99.
 func (c Comparison) Sentences() []string {
 	var out []string
-	for _, f := range c.Families {
+	for _, f := range c.Operations {
 		for _, l := range f.Layouts {
 			said := l.Layout + ": " + l.Text
 			if l.P99Percent != nil {

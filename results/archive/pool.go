@@ -22,14 +22,14 @@ const AcrossSchema = "filewise-across/1"
 // Across holds the common result of runs of one experiment on several hosts. Effects are in percent; null means not
 // known.
 type Across struct {
-	Schema     string         `json:"schema"`
-	Confidence float64        `json:"confidence"`
-	Scenario   string         `json:"scenario"`
-	Baseline   string         `json:"baseline"`
-	Hosts      []AcrossHost   `json:"hosts"`
-	Families   []AcrossFamily `json:"families"`
-	Left       []string       `json:"left_out"` // runs that do not count, with the reasons
-	Meant      []string       `json:"meant"`    // differences that --meant allowed
+	Schema     string            `json:"schema"`
+	Confidence float64           `json:"confidence"`
+	Scenario   string            `json:"scenario"`
+	Baseline   string            `json:"baseline"`
+	Hosts      []AcrossHost      `json:"hosts"`
+	Operations []AcrossOperation `json:"families"`
+	Left       []string          `json:"left_out"` // runs that do not count, with the reasons
+	Meant      []string          `json:"meant"`    // differences that --meant allowed
 }
 
 // AcrossHost holds the run that represents a host, or a place on the host.
@@ -43,28 +43,28 @@ type AcrossHost struct {
 	baseline, aa string
 	scenario     string
 	margin       float64
-	families     []report.FamilyDoc
+	operations   []report.OperationDoc
 }
 
 // NewAcrossHost keeps the parts of a judged run that are pooled, without its trials.
 func NewAcrossHost(name string, tags []string, run string, d report.Data) AcrossHost {
 	h := AcrossHost{Name: name, Tags: tags, Run: run, Verdict: report.Verdict(d), version: d.Version, baseline: d.Plan.Baseline, aa: d.Plan.AA,
-		scenario: d.Plan.Scenario, families: report.Families(d)}
-	if len(d.Judgement.Families) > 0 {
-		h.margin = d.Judgement.Families[0].Result.Config.Margin
+		scenario: d.Plan.Scenario, operations: report.Operations(d)}
+	if len(d.Judgement.Operations) > 0 {
+		h.margin = d.Judgement.Operations[0].Result.Config.Margin
 	}
-	if len(h.families) == 1 {
-		h.families[0].Name = "" // the only family needs no name
+	if len(h.operations) == 1 {
+		h.operations[0].Name = "" // the only operation needs no name
 	}
 	return h
 }
 
-// AcrossFamily holds the results of a family of operations on all hosts.
-type AcrossFamily struct {
-	Family  string         `json:"family,omitempty"`
-	Timed   bool           `json:"timed,omitempty"` // the family measures a time: a positive effect is longer
-	Keep    int            `json:"keep_baseline"`   // hosts whose verdict is to keep the baseline
-	Layouts []AcrossLayout `json:"layouts"`
+// AcrossOperation holds the results of a operation on all hosts.
+type AcrossOperation struct {
+	Operation string         `json:"family,omitempty"`
+	Timed     bool           `json:"timed,omitempty"` // the operation measures a time: a positive effect is longer
+	Keep      int            `json:"keep_baseline"`   // hosts whose verdict is to keep the baseline
+	Layouts   []AcrossLayout `json:"layouts"`
 }
 
 // AcrossLayout holds the results of a layout on all hosts that have measured it.
@@ -111,12 +111,12 @@ const leastOfGroup = 3
 func NewAcross(hosts []AcrossHost, confidence float64) (Across, error) {
 	a := Across{Schema: AcrossSchema, Confidence: confidence, Scenario: hosts[0].scenario, Baseline: hosts[0].baseline, Hosts: hosts,
 		Left: []string{}, Meant: []string{}}
-	all := make([][]report.FamilyDoc, len(hosts))
+	all := make([][]report.OperationDoc, len(hosts))
 	for i, h := range hosts {
-		all[i] = h.families
+		all[i] = h.operations
 	}
 	for _, of := range all[0] {
-		f := AcrossFamily{Family: of.Name}
+		f := AcrossOperation{Operation: of.Name}
 		var layouts []string
 		for i, h := range hosts {
 			for _, l := range layoutsOf(all[i], of.Name) {
@@ -136,26 +136,26 @@ func NewAcross(hosts []AcrossHost, confidence float64) (Across, error) {
 			}
 			f.Layouts = append(f.Layouts, l)
 		}
-		a.Families = append(a.Families, f)
+		a.Operations = append(a.Operations, f)
 	}
 	return a, nil
 }
 
-// layoutsOf returns the layouts of a host's family, or none if the host has no family of this name.
-func layoutsOf(all []report.FamilyDoc, family string) []report.LayoutDoc {
+// layoutsOf returns the layouts of a host's operation, or none if the host has no operation of this name.
+func layoutsOf(all []report.OperationDoc, operation string) []report.LayoutDoc {
 	for _, f := range all {
-		if f.Name == family {
+		if f.Name == operation {
 			return f.Layouts
 		}
 	}
 	return nil
 }
 
-// layout returns one layout's result over the hosts' families.
-func (a Across) layout(family, name string, all [][]report.FamilyDoc) (AcrossLayout, error) {
+// layout returns one layout's result over the hosts' operations.
+func (a Across) layout(operation, name string, all [][]report.OperationDoc) (AcrossLayout, error) {
 	l := AcrossLayout{Layout: name, Worse: []string{}, Unknown: []string{}, Effects: []AcrossEffect{}, Groups: []AcrossPooled{}}
 	for i, h := range a.Hosts {
-		layouts := layoutsOf(all[i], family)
+		layouts := layoutsOf(all[i], operation)
 		at := slices.IndexFunc(layouts, func(x report.LayoutDoc) bool { return x.Name == name })
 		if at < 0 {
 			continue // the host's plan lacks the layout

@@ -23,40 +23,40 @@ func (a Across) document() document.Document {
 		Footer:   []string{"Filewise", say.Count(len(a.Hosts), "host")},
 		Sections: []document.Section{{ID: "verdict", Blocks: a.verdict()}},
 	}
-	for i, f := range a.Families {
-		name := f.Family
+	for i, f := range a.Operations {
+		name := f.Operation
 		if name == "" {
 			name = "Layouts"
 		}
-		d.Sections = append(d.Sections, document.Section{ID: familyID(i), Name: name,
-			Title: say.Sentence(say.Joined(": ", f.Family, "the layouts against "+a.Baseline)), Blocks: a.family(i)})
+		d.Sections = append(d.Sections, document.Section{ID: operationID(i), Name: name,
+			Title: say.Sentence(say.Joined(": ", f.Operation, "the layouts against "+a.Baseline)), Blocks: a.operation(i)})
 	}
 	d.Sections = append(d.Sections, document.Section{ID: "hosts", Name: "Hosts", Title: "The hosts", Blocks: a.hosts()},
 		document.Section{ID: "method", Name: "Method", Title: "How this was pooled", Blocks: a.method()})
 	return d
 }
 
-func familyID(i int) string { return fmt.Sprintf("family-%d", i+1) }
+func operationID(i int) string { return fmt.Sprintf("operation-%d", i+1) }
 
 // verdict returns the first part of a page: the layout that is best on most hosts, and its plot.
 func (a Across) verdict() []document.Block {
 	var sentences []string
-	for _, f := range a.Families {
+	for _, f := range a.Operations {
 		for _, l := range f.Layouts {
-			sentences = append(sentences, say.Joined(": ", f.Family, l.Text))
+			sentences = append(sentences, say.Joined(": ", f.Operation, l.Text))
 		}
 		if f.Keep > 0 {
-			sentences = append(sentences, say.Joined(": ", f.Family, fmt.Sprintf("%s: to be kept on %d of %s.", a.Baseline, f.Keep,
+			sentences = append(sentences, say.Joined(": ", f.Operation, fmt.Sprintf("%s: to be kept on %d of %s.", a.Baseline, f.Keep,
 				say.Count(len(a.Hosts), "host"))))
 		}
 	}
 	out := []document.Block{document.OnPages(document.Line{Class: "kicker", Text: "What " + say.Count(len(a.Hosts),
 		"host") + " say together"}),
 		document.Everywhere(document.Headline(a.headline()))}
-	if f := a.Families[0]; len(f.Layouts) > 0 {
+	if f := a.Operations[0]; len(f.Layouts) > 0 {
 		out = append(out, document.OnPages(a.forest("chart-answer", f.Layouts[f.leading()], mostBeside)))
 	}
-	out = append(out, document.Everywhere(document.List(sentences)), document.OnPages(a.table(a.Families[0])))
+	out = append(out, document.Everywhere(document.List(sentences)), document.OnPages(a.table(a.Operations[0])))
 	for _, left := range a.Left {
 		out = append(out, document.Everywhere(document.Notice{Message: left}))
 	}
@@ -66,9 +66,9 @@ func (a Across) verdict() []document.Block {
 	return out
 }
 
-// headline returns the headline of the first family. If there is a family over all operations, it comes first.
+// headline returns the headline of the first operation. If there is an operation over all operations, it comes first.
 func (a Across) headline() string {
-	f := a.Families[0]
+	f := a.Operations[0]
 	var most AcrossLayout
 	if len(f.Layouts) > 0 {
 		most = f.Layouts[f.leading()]
@@ -83,7 +83,7 @@ func (a Across) headline() string {
 }
 
 // leading returns the index of the layout that is best on most hosts. If several are, the fastest on average counts.
-func (f AcrossFamily) leading() int {
+func (f AcrossOperation) leading() int {
 	mean := func(l AcrossLayout) float64 {
 		switch {
 		case l.Pooled == nil:
@@ -102,8 +102,8 @@ func (f AcrossFamily) leading() int {
 	return first
 }
 
-// table returns the table of a family's layouts.
-func (a Across) table(f AcrossFamily) document.Table {
+// table returns the table of an operation's layouts.
+func (a Across) table(f AcrossOperation) document.Table {
 	level := say.Confidence(a.Confidence)
 	of := func(text func(AcrossPooled) string) func(AcrossLayout) string {
 		return func(l AcrossLayout) string {
@@ -113,7 +113,7 @@ func (a Across) table(f AcrossFamily) document.Table {
 			return text(*l.Pooled)
 		}
 	}
-	return document.Tabulate(document.Table{Caption: say.Joined(": ", f.Family, "The layouts over all hosts"), Class: "main"}, f.Layouts,
+	return document.Tabulate(document.Table{Caption: say.Joined(": ", f.Operation, "The layouts over all hosts"), Class: "main"}, f.Layouts,
 		document.Name("layout", func(l AcrossLayout) string { return l.Layout }),
 		document.Num("hosts", func(l AcrossLayout) string { return fmt.Sprint(len(l.Effects)) }).Spare(3),
 		document.Num("best on", func(l AcrossLayout) string { return fmt.Sprint(l.Best) }),
@@ -122,9 +122,9 @@ func (a Across) table(f AcrossFamily) document.Table {
 		document.Num("τ", of(AcrossPooled.tauText)).Spare(1), document.Num("I²", of(AcrossPooled.i2Text)).Spare(2))
 }
 
-// family returns a family's table and the hosts of each layout. A page leaves out what its answer has already.
-func (a Across) family(at int) []document.Block {
-	f, level := a.Families[at], say.Confidence(a.Confidence)
+// operation returns an operation's table and the hosts of each layout. A page leaves out what its answer has already.
+func (a Across) operation(at int) []document.Block {
+	f, level := a.Operations[at], say.Confidence(a.Confidence)
 	in := document.Markdown | document.Terminal
 	if at > 0 {
 		in |= document.HTML
@@ -132,14 +132,14 @@ func (a Across) family(at int) []document.Block {
 	out := []document.Block{document.Only{In: in, Blocks: []document.Block{a.table(f)}}}
 	for i, l := range f.Layouts {
 		if at > 0 || i != f.leading() || len(l.Effects) > mostBeside {
-			out = append(out, document.OnPages(document.Heading(say.Joined(": ", f.Family, l.Layout+" against "+a.Baseline)),
-				a.forest(fmt.Sprintf("%s-%d", familyID(at), i+1), l, mostDrawn)))
+			out = append(out, document.OnPages(document.Heading(say.Joined(": ", f.Operation, l.Layout+" against "+a.Baseline)),
+				a.forest(fmt.Sprintf("%s-%d", operationID(at), i+1), l, mostDrawn)))
 		}
 		if len(l.Groups) > 0 {
-			out = append(out, document.OnTerminal(document.Heading(say.Joined(": ", f.Family, l.Layout+" by label"))),
-				document.Everywhere(l.groups(f.Family, level)))
+			out = append(out, document.OnTerminal(document.Heading(say.Joined(": ", f.Operation, l.Layout+" by label"))),
+				document.Everywhere(l.groups(f.Operation, level)))
 		}
-		out = append(out, document.Fold{Summary: l.Layout + " on every host", Print: true, Blocks: []document.Block{l.table(f.Family)}})
+		out = append(out, document.Fold{Summary: l.Layout + " on every host", Print: true, Blocks: []document.Block{l.table(f.Operation)}})
 	}
 	return out
 }
@@ -148,16 +148,16 @@ func meanText(p AcrossPooled) string {
 	return say.Interval(p.of.Mean, p.of.Confidence.Lo, p.of.Confidence.Hi)
 }
 
-func (l AcrossLayout) groups(family, level string) document.Table {
-	return document.Tabulate(document.Table{Caption: say.Joined(": ", family, l.Layout+" by label")}, l.Groups,
+func (l AcrossLayout) groups(operation, level string) document.Table {
+	return document.Tabulate(document.Table{Caption: say.Joined(": ", operation, l.Layout+" by label")}, l.Groups,
 		document.Name("label", func(p AcrossPooled) string { return p.Label }),
 		document.Num("hosts", func(p AcrossPooled) string { return fmt.Sprint(p.Hosts) }),
 		document.Num("mean ("+level+" interval)", meanText), document.Num("next host ("+level+")", AcrossPooled.next),
 		document.Num("τ", AcrossPooled.tauText).Spare(1), document.Num("I²", AcrossPooled.i2Text).Spare(2))
 }
 
-func (l AcrossLayout) table(family string) document.Table {
-	return document.Tabulate(document.Table{Caption: say.Joined(": ", family, l.Layout+" host by host")}, l.Effects,
+func (l AcrossLayout) table(operation string) document.Table {
+	return document.Tabulate(document.Table{Caption: say.Joined(": ", operation, l.Layout+" host by host")}, l.Effects,
 		document.Name("host", func(e AcrossEffect) string { return e.Host }),
 		document.Num("difference", func(e AcrossEffect) string { return e.doc.Text }),
 		document.Cells("mark", func(e AcrossEffect) document.Cell { return document.Cell{Mark: e.Mark, Class: e.doc.Class()} }),

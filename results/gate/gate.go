@@ -40,16 +40,16 @@ type Interval struct{ Effect, Lo, Hi float64 }
 
 // Subject is a layout compared with the baseline, or with itself in an earlier run.
 type Subject struct {
-	Family, Layout, Reference string
-	Throughput, P99           Interval
-	Took                      time.Duration // p99 in time. 0 means not known
-	In                        string        // the scope of Took if it is not all operations: "the worst of 7 trials"
+	Operation, Layout, Reference string
+	Throughput, P99              Interval
+	Took                         time.Duration // p99 in time. 0 means not known
+	In                           string        // the scope of Took if it is not all operations: "the worst of 7 trials"
 }
 
-// Outcome is the result of a condition in one family.
+// Outcome is the result of a condition in one operation.
 type Outcome struct {
 	Condition string `json:"condition"`
-	Family    string `json:"family,omitempty"`
+	Operation string `json:"family,omitempty"`
 	Layout    string `json:"layout,omitempty"` // the worst layout
 	Failed    bool   `json:"failed"`
 	Known     bool   `json:"known"` // something relevant was measured
@@ -114,22 +114,22 @@ func (c Condition) Known(layouts []string) error {
 		c.Layout)
 }
 
-// Judge judges every condition for every family, by the family's worst layout. A condition on p99 fails if no family
+// Judge judges every condition for every operation, by the operation's worst layout. A condition on p99 fails if no operation
 // has a known p99; otherwise it would let everything through.
 func Judge(conditions []Condition, subjects []Subject) []Outcome {
-	var families []string
+	var operations []string
 	for _, s := range subjects {
-		if !slices.Contains(families, s.Family) {
-			families = append(families, s.Family)
+		if !slices.Contains(operations, s.Operation) {
+			operations = append(operations, s.Operation)
 		}
 	}
 	out := []Outcome{}
 	for _, c := range conditions {
 		var of []Outcome
-		if len(families) == 0 {
+		if len(operations) == 0 {
 			of = append(of, c.judge("", nil))
 		}
-		for _, f := range families {
+		for _, f := range operations {
 			of = append(of, c.judge(f, subjects))
 		}
 		if c.Metric == P99 && !slices.ContainsFunc(of, func(o Outcome) bool { return o.Known }) {
@@ -148,11 +148,11 @@ func Failed(all []Outcome) []Outcome {
 	return slices.DeleteFunc(slices.Clone(all), func(o Outcome) bool { return !o.Failed })
 }
 
-func (c Condition) judge(family string, subjects []Subject) Outcome {
-	out, worst := Outcome{Condition: c.Text, Family: family}, math.Inf(-1)
+func (c Condition) judge(operation string, subjects []Subject) Outcome {
+	out, worst := Outcome{Condition: c.Text, Operation: operation}, math.Inf(-1)
 	for _, s := range subjects {
 		itself := c.Time == 0 && s.Layout == s.Reference
-		if s.Family != family || c.Layout != "" && c.Layout != s.Layout || itself {
+		if s.Operation != operation || c.Layout != "" && c.Layout != s.Layout || itself {
 			continue
 		}
 		m := c.of(s)
@@ -230,10 +230,10 @@ func (o Outcome) Line() string {
 	return fmt.Sprintf("Gate %s: %s: %s.", word, o.about(), o.Text)
 }
 
-// about returns the condition, and the family if there are several.
+// about returns the condition, and the operation if there are several.
 func (o Outcome) about() string {
-	if o.Family == "" {
+	if o.Operation == "" {
 		return o.Condition
 	}
-	return o.Condition + " (" + o.Family + ")"
+	return o.Condition + " (" + o.Operation + ")"
 }

@@ -61,7 +61,7 @@ func TestConditions(t *testing.T) {
 			t.Errorf("%s: %v", c.text, err)
 		}
 	}
-	many := slices.Repeat([]gate.Outcome{{Condition: "loss > 5 %", Family: "insert", Failed: true, Text: "lost"}}, 5)
+	many := slices.Repeat([]gate.Outcome{{Condition: "loss > 5 %", Operation: "insert", Failed: true, Text: "lost"}}, 5)
 	if said := gate.Error(many).Error(); strings.Count(said, "loss > 5 % (insert): lost") != 3 || !strings.HasSuffix(said, "; and 2 more") {
 		t.Error(said)
 	}
@@ -78,10 +78,10 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// A condition on p99 that nothing is known of lets nothing through; of one family it suffices.
+// A condition on p99 that nothing is known of lets nothing through; of one operation it suffices.
 func TestUnknownP99(t *testing.T) {
-	subject := func(family string, took time.Duration) gate.Subject {
-		return gate.Subject{Family: family, Layout: "8 files", Reference: "1 file", Throughput: unknown, P99: unknown, Took: took}
+	subject := func(operation string, took time.Duration) gate.Subject {
+		return gate.Subject{Operation: operation, Layout: "8 files", Reference: "1 file", Throughput: unknown, P99: unknown, Took: took}
 	}
 	absolute, _ := gate.Parse("p99 > 1 s")
 	change, _ := gate.Parse("p99 > 20 %")
@@ -119,7 +119,7 @@ func TestJUnit(t *testing.T) {
 	suites := []gate.Suite{{Name: "run 12", Took: 1500 * time.Millisecond, Started: time.Date(2026, 11, 23, 5, 0, 0, 0, time.UTC),
 		Headline:   "Recommended: <8 files> & \x07",
 		Properties: [][2]string{{"filewise.decision", "use"}, {"filewise.layout", "<8 files>"}}, Outcomes: []gate.Outcome{
-			{Condition: "loss > 5 %", Family: "q1", Failed: true, Known: true, Text: "\"8 files\""}, {Condition: "gain > 1 %", Known: true},
+			{Condition: "loss > 5 %", Operation: "q1", Failed: true, Known: true, Text: "\"8 files\""}, {Condition: "gain > 1 %", Known: true},
 			{Condition: "p99 > 5 ms"}}}, {Name: "run 13"}}
 	if err := gate.JUnit(&out, suites); err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ type Suite struct {
 	Took     time.Duration
 	Headline string   // the verdict in one sentence
 	Said     []string // all texts of the verdict
-	// Properties hold the result as data, by name: "filewise.decision", or with several families
+	// Properties hold the result as data, by name: "filewise.decision", or with several operations
 	// "filewise.decision.insert".
 	Properties [][2]string
 	Outcomes   []Outcome
@@ -83,7 +83,7 @@ func JUnit(w io.Writer, suites []Suite) error {
 		out.Cases = append(out.Cases, xmlCase{Class: class, Name: "verdict", Time: s.Took.Seconds(),
 			Out: strings.Join(append([]string{s.Headline}, s.Said...), "\n")})
 		for _, o := range s.Outcomes {
-			c := xmlCase{Class: class, Name: strings.TrimSpace(o.Family + " " + o.Condition)}
+			c := xmlCase{Class: class, Name: strings.TrimSpace(o.Operation + " " + o.Condition)}
 			switch text := (xmlText{Message: o.Text, Text: o.Line()}); {
 			case o.Failed:
 				c.Failure = &text

@@ -58,7 +58,7 @@ func (v view) account() []document.Block {
 			"below its limit could do more."))}
 }
 
-// near returns, for each kind of resource, the use of the one nearest to its limit. It takes the first family with a
+// near returns, for each kind of resource, the use of the one nearest to its limit. It takes the first operation with a
 // known cause.
 func (v view) near() map[string]cause.Use {
 	out := map[string]cause.Use{}

@@ -41,15 +41,16 @@ func TestAcrossTellsHostsApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := a.Families[0].Layouts[2]
-	if l.Layout != "8 files" || l.Best != 5 || len(l.Worse) != 3 || len(l.Effects) != 8 || a.Families[0].Keep == 0 {
-		t.Fatalf("%s: best on %d, worse on %v of %d; keep on %d", l.Layout, l.Best, l.Worse, len(l.Effects), a.Families[0].Keep)
+	l := a.Operations[0].Layouts[2]
+	if l.Layout != "8 files" || l.Best != 5 || len(l.Worse) != 3 || len(l.Effects) != 8 || a.Operations[0].Keep == 0 {
+		t.Fatalf("%s: best on %d, worse on %v of %d; keep on %d", l.Layout, l.Best, l.Worse, len(l.Effects), a.Operations[0].Keep)
 	}
 	short := fleet(t, 3, 0)
 	// nothing is judged yet
 	short[2] = archive.NewAcrossHost("db3", short[2].Tags, "3", sampleData(samplePlan(), nil, experiment.Judgement{}))
-	if b, err := archive.NewAcross(short, 0.95); err != nil || !strings.HasSuffix(b.Families[0].Layouts[2].Text, "; no estimate on 1 (db3).") {
-		t.Errorf("of a host without blocks: %q, %v", b.Families[0].Layouts[2].Text, err)
+	b, err := archive.NewAcross(short, 0.95)
+	if err != nil || !strings.HasSuffix(b.Operations[0].Layouts[2].Text, "; no estimate on 1 (db3).") {
+		t.Errorf("of a host without blocks: %q, %v", b.Operations[0].Layouts[2].Text, err)
 	}
 	const want = "8 files: best on 5 of 8 hosts, worse than 1 file on 3 (db6, db7 and db8), all with storage=network; on average "
 	if got := l.Text; len(got) < len(want) || !sameHosts(got, want) {

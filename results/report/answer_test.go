@@ -19,7 +19,7 @@ import (
 // If nothing was measured a terminal shows no table of it.
 func TestNoTableOfNothing(t *testing.T) {
 	d := stored(t)
-	d.Trials, d.Judgement.Families = nil, nil
+	d.Trials, d.Judgement.Operations = nil, nil
 	d.Judgement.Decision.Why = "the budget does not suffice"
 	var out bytes.Buffer
 	if err := report.Terminal(&out, d, report.TerminalOptions{Width: 80, Short: true}); err != nil {
@@ -34,7 +34,7 @@ func TestNoTableOfNothing(t *testing.T) {
 // are, and points to the rest.
 func TestTheAnswerFitsOnAScreen(t *testing.T) {
 	d := stored(t)
-	f := &d.Judgement.Families[0]
+	f := &d.Judgement.Operations[0]
 	f.Sentences[0] = "Recommended: 8 files, at least 4.66 times 1 file; 2 files, 4 files, 16 files and 8 files are not told apart. " +
 		"No tested layout is more than 39.3 % faster (95 %)."
 	f.LatencyLoss = "Caution: p99 of 8 files is 3.4 times that of 1 file: 4.9 ms, against 1.43 ms (95 % interval 2.9 … 4 times)."

@@ -24,22 +24,22 @@ type asPublished struct {
 	Weaker  string      `json:"weaker,omitempty"` // why the sound verdict is weaker than usual
 }
 
-// runsTable holds the article's kind of table for one family.
+// runsTable holds the article's kind of table for one operation.
 type runsTable struct {
-	Family string    `json:"family,omitempty"`
-	Rows   []runsRow `json:"layouts"`
-	Note   string    `json:"note"` // where the averages and the sound verdict differ or agree
+	Operation string    `json:"family,omitempty"`
+	Rows      []runsRow `json:"layouts"`
+	Note      string    `json:"note"` // where the averages and the sound verdict differ or agree
 }
 
 type runsRow struct {
-	Layout  string `json:"layout"`
-	Runs    string `json:"runs"`
-	Average string `json:"average_time,omitempty"`
-	Rate    string `json:"average_throughput,omitempty"` // if a run has a time window instead of fixed work
-	Against string `json:"against_baseline"`
-	Best    bool   `json:"best"` // the best layout by the averages
-	Sound   string `json:"sound"`
-	family  string
+	Layout    string `json:"layout"`
+	Runs      string `json:"runs"`
+	Average   string `json:"average_time,omitempty"`
+	Rate      string `json:"average_throughput,omitempty"` // if a run has a time window instead of fixed work
+	Against   string `json:"against_baseline"`
+	Best      bool   `json:"best"` // the best layout by the averages
+	Sound     string `json:"sound"`
+	operation string
 }
 
 // besidePublished returns the article's design and its kind of result. Nil means the run has another design.
@@ -58,7 +58,7 @@ func (v view) besidePublished() *asPublished {
 	}
 	var differ, open []string
 	for _, f := range v.parts {
-		if f.hasOverall() { // the articles have no overall family
+		if f.hasOverall() { // the articles have no overall operation
 			continue
 		}
 		t, best := f.runs(*a)
@@ -77,7 +77,7 @@ func (v view) besidePublished() *asPublished {
 	return out
 }
 
-// asPublished shows the article's kind of result. A terminal shows all families in one table.
+// asPublished shows the article's kind of result. A terminal shows all operations in one table.
 func (v view) asPublished() []document.Block {
 	a := v.besidePublished()
 	if a == nil {
@@ -91,19 +91,19 @@ func (v view) asPublished() []document.Block {
 	}
 	var all []runsRow
 	for _, t := range a.Tables {
-		caption := say.Sentence(say.Joined(": ", t.Family, "the article’s kind of table"))
+		caption := say.Sentence(say.Joined(": ", t.Operation, "the article’s kind of table"))
 		if t.Note != "" {
 			caption += ". " + t.Note
 		}
 		out = append(out, document.Tabulate(document.Table{Caption: caption}, t.Rows, v.runsColumns()...))
 		for _, r := range t.Rows {
-			r.family = t.Family
+			r.operation = t.Operation
 			all = append(all, r)
 		}
 	}
 	columns := v.runsColumns()
 	if len(a.Tables) > 1 {
-		columns = append([]document.Of[runsRow]{document.Words("family", func(r runsRow) string { return r.family })}, columns...)
+		columns = append([]document.Of[runsRow]{document.Words("operation", func(r runsRow) string { return r.operation })}, columns...)
 	}
 	return append(out, document.OnTerminal(append([]document.Block{document.Tabulate(document.Table{}, all, columns...)}, said...)...))
 }
@@ -150,36 +150,36 @@ func weakerWords(a experiment.AsPublished) string {
 		"and no interval covers that."
 }
 
-// besides reports where the article's averages and the sound verdict differ. differ lists the families with another
-// verdict, and open the families without one.
-func besides(a experiment.AsPublished, differ, open []string, families int) string {
+// besides reports where the article's averages and the sound verdict differ. differ lists the operations with another
+// verdict, and open the operations without one.
+func besides(a experiment.AsPublished, differ, open []string, operations int) string {
 	switch {
 	case a.Repeats < verdict.FirstAnalysis:
 		return fmt.Sprintf("The averages always name a best layout. No sound verdict is possible from this design: it takes %d runs of each "+
 			"layout, better in random order, to tell a difference between layouts from one between runs.", verdict.FirstAnalysis)
 	case len(differ)+len(open) == 0:
 		return "The averages and the sound verdict agree on the layout to use."
-	case families == 1 && len(open) == 1:
+	case operations == 1 && len(open) == 1:
 		return "The averages name a best layout; the sound verdict from the same trials is undecided."
-	case families == 1:
+	case operations == 1:
 		return "The averages name another best layout than the sound verdict from the same trials."
 	}
 	var parts []string
 	if len(open) > 0 {
 		parts = append(parts, fmt.Sprintf("The averages name a best layout where the sound verdict from the same trials is undecided, for %d "+
-			"of %d families: %s.", len(open), families, familyNames(open)))
+			"of %d operations: %s.", len(open), operations, operationNames(open)))
 	}
 	if len(differ) > 0 {
-		parts = append(parts, fmt.Sprintf("They name another one than the sound verdict for %d of %d families: %s.", len(differ), families,
-			familyNames(differ)))
+		parts = append(parts, fmt.Sprintf("They name another one than the sound verdict for %d of %d operations: %s.", len(differ), operations,
+			operationNames(differ)))
 	}
 	return strings.Join(parts, " ")
 }
 
-// runs returns the article's table of one family, and the best layout by the averages. An empty layout means there is
+// runs returns the article's table of one operation, and the best layout by the averages. An empty layout means there is
 // none.
 func (v view) runs(a experiment.AsPublished) (runsTable, string) {
-	t := runsTable{Family: v.Name}
+	t := runsTable{Operation: v.Name}
 	averages := make([]time.Duration, len(v.Rows))
 	best, measured := -1, 0
 	for i, r := range v.Rows {

@@ -55,14 +55,14 @@ const marks = `(() => {
     flat: shown.filter(s => s.getBoundingClientRect().width < 100).length, beyond, upon,
     estimates: n("#chart-estimates circle.estimate"), intervals: n("#chart-estimates line.interval"), curve: n("#chart-curve circle"),
     dots: n("#chart-trials svg.fluid use"), lines: n("#chart-within path.strong"), analyses: n("#chart-looks circle.estimate"),
-    families: n("#chart-families .cell"), marks: n("#chart-families circle.estimate"),
+    operations: n("#chart-operations .cell"), marks: n("#chart-operations circle.estimate"),
     overflow: document.documentElement.scrollWidth - innerWidth,
   };
 })()`
 
 type drawn struct {
-	Flat, Estimates, Intervals, Curve, Dots, Lines, Analyses, Families, Marks, Overflow int
-	Beyond, Upon                                                                        []string
+	Flat, Estimates, Intervals, Curve, Dots, Lines, Analyses, Operations, Marks, Overflow int
+	Beyond, Upon                                                                          []string
 }
 
 // neat fails if a drawing has no room, or its texts have none.
@@ -180,7 +180,7 @@ func TestHTMLIsHarmless(t *testing.T) {
 
 func checkDrawn(t *testing.T, d report.Data, got drawn) {
 	t.Helper()
-	layouts, analyses := len(d.Plan.Layouts), len(d.Judgement.Families[0].Result.Analyses)
+	layouts, analyses := len(d.Plan.Layouts), len(d.Judgement.Operations[0].Result.Analyses)
 	got.neat(t)
 	if got.Estimates != layouts {
 		t.Errorf("%d dots in the chart of estimates, want %d", got.Estimates, layouts)
@@ -240,7 +240,7 @@ func TestHTMLPrints(t *testing.T) {
 	if len(pdf) < 20_000 {
 		t.Errorf("the PDF has only %d bytes", len(pdf))
 	}
-	many := families(t)
+	many := operations(t)
 	for name, d := range map[string]report.Data{"usual": stored(t), "dml": many["dml"], "scan": many["scan"]} {
 		show(t, b, d, 1180, "light")
 		sheets := printed(t, b)

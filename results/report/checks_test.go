@@ -17,21 +17,21 @@ func failedAA() verdict.Result {
 		Estimates: []verdict.Estimate{{Mark: verdict.MarkBaseline}, {Mark: verdict.MarkAAFails, Effect: 0.2, Lo: 0.1, Hi: 0.3}}}}}
 }
 
-// A failed A/A check of any family stands on top.
-func TestFailedAAOfAFamilyLeads(t *testing.T) {
+// A failed A/A check of any operation stands on top.
+func TestFailedAAOfAOperationLeads(t *testing.T) {
 	d := Data{Plan: experiment.Plan{Baseline: "1 file", AA: "1 file again", Calibrate: true,
 		Layouts: []filewise.Layout{{Name: "1 file"}, {Name: "1 file again"}}}}
-	d.Judgement.Families = []experiment.Family{{Name: "open"}, {Name: "recovery", Result: failedAA()}}
+	d.Judgement.Operations = []experiment.Operation{{Name: "open"}, {Name: "recovery", Result: failedAA()}}
 	if got := newView(d).Headline(); !strings.HasPrefix(got, "Do not rely on this: the A/A check failed (recovery). ") {
 		t.Errorf("summary %q", got)
 	}
-	d.Judgement.Families[1].Result.Analyses = nil
-	d.Judgement.Families[0].Result = d.Judgement.Families[1].Result
+	d.Judgement.Operations[1].Result.Analyses = nil
+	d.Judgement.Operations[0].Result = d.Judgement.Operations[1].Result
 	if got := newView(d).Headline(); strings.Contains(got, "A/A") {
 		t.Errorf("summary %q", got)
 	}
 	if all := newView(d).further(); len(all) > 0 {
-		t.Errorf("no verdict of any family, and said of each: %q", all)
+		t.Errorf("no verdict of any operation, and said of each: %q", all)
 	}
 	words := strings.Join(newView(d).checkWords(), "\n")
 	for _, want := range []string{"Holm's procedure", "1 file again is the same layout", "probed by a short piece"} {
@@ -46,7 +46,8 @@ func TestFailedAALeadsOnTheTerminal(t *testing.T) {
 	r := failedAA()
 	d := Data{Plan: experiment.Plan{Baseline: "1 file", AA: "1 file again",
 		Layouts: []filewise.Layout{{Name: "1 file"}, {Name: "1 file again"}}}}
-	d.Judgement = experiment.Judgement{Families: []experiment.Family{{Result: r, Sentences: verdict.Sentences(r, verdict.WordsOptions{})}}}
+	d.Judgement = experiment.Judgement{Operations: []experiment.Operation{{Result: r,
+		Sentences: verdict.Sentences(r, verdict.WordsOptions{})}}}
 	var out bytes.Buffer
 	if err := Terminal(&out, d, TerminalOptions{Width: 200}); err != nil {
 		t.Fatal(err)
@@ -70,7 +71,8 @@ func TestStallsStandInTheFirstLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := Data{Plan: experiment.Plan{Baseline: "1 file", Layouts: layouts, Rules: 3}}
-	d.Judgement = experiment.Judgement{Families: []experiment.Family{{Result: r, Sentences: verdict.Sentences(r, verdict.WordsOptions{})}}}
+	d.Judgement = experiment.Judgement{Operations: []experiment.Operation{{Result: r,
+		Sentences: verdict.Sentences(r, verdict.WordsOptions{})}}}
 	const want = "Stalled: 1 of 8 trials of 4 files (48 % slower than a typical one; total work 5.9 % less)."
 	for _, short := range []bool{false, true} {
 		var out bytes.Buffer

@@ -11,7 +11,7 @@ import (
 
 func (v view) differencesTitle() string {
 	if v.several() {
-		return "How much the layouts differ, family by family"
+		return "How much the layouts differ, operation by operation"
 	}
 	return "How much the layouts differ"
 }
@@ -25,7 +25,7 @@ func (v view) differences() []document.Block {
 	return append(v.compared(), v.answerTable())
 }
 
-// compared returns the table of all families and each family's table, or the table of the only family.
+// compared returns the table of all operations and each operation's table, or the table of the only operation.
 func (v view) compared() []document.Block {
 	if !v.several() {
 		out := []document.Block{v.curveFigure()}
@@ -46,7 +46,7 @@ func (v view) compared() []document.Block {
 	}
 	out = append(out, document.Only{In: document.Markdown, Blocks: []document.Block{v.overview()}}, v.latencies())
 	out = append(out, document.Only{In: document.Markdown | document.Terminal, Blocks: notes(v.footnotes()...)}, v.failedNote())
-	out = append(out, document.OnPages(document.Note("Each family is judged by itself, at a confidence at which all statements hold "+
+	out = append(out, document.OnPages(document.Note("Each operation is judged by itself, at a confidence at which all statements hold "+
 		"together. "+
 		"Of a time, a positive difference is longer.")))
 	for _, f := range v.parts {
@@ -64,32 +64,32 @@ func (v view) compared() []document.Block {
 	return out
 }
 
-// mostDetailed is the most families that a terminal and paper show one by one.
+// mostDetailed is the most operations that a terminal and paper show one by one.
 const mostDetailed = 4
 
 func (v view) inDetail() bool { return len(v.parts) <= mostDetailed }
 
-// concurrently begins the names of families that repeat other families with several connections.
+// concurrently begins the names of operations that repeat other operations with several connections.
 const concurrently = "concurrent "
 
-// paired reports whether every family is one of a pair.
-func paired(families []view) bool {
+// paired reports whether every operation is one of a pair.
+func paired(operations []view) bool {
 	has := func(name string) bool {
-		return slices.ContainsFunc(families, func(f view) bool { return f.Name == name })
+		return slices.ContainsFunc(operations, func(f view) bool { return f.Name == name })
 	}
-	return !slices.ContainsFunc(families, func(f view) bool {
+	return !slices.ContainsFunc(operations, func(f view) bool {
 		base, second := strings.CutPrefix(f.Name, concurrently)
 		return second && !has(base) || !second && !has(concurrently+f.Name)
 	})
 }
 
-// overviewRow holds a family, or a family and its concurrent twin.
+// overviewRow holds an operation, or an operation and its concurrent twin.
 type overviewRow struct {
 	name  string
 	views []view
 }
 
-// overview returns the table of all families, with a line for each family and a column for each layout. The results of
+// overview returns the table of all operations, with a line for each operation and a column for each layout. The results of
 // one process and of concurrent connections are side by side.
 func (v view) overview() document.Table {
 	groups := []string{""}
@@ -106,7 +106,7 @@ func (v view) overview() document.Table {
 			rows = append(rows, overviewRow{f.Name, []view{f, v.parts[twin]}})
 		}
 	}
-	columns := []document.Of[overviewRow]{document.Name("family", func(r overviewRow) string { return r.name })}
+	columns := []document.Of[overviewRow]{document.Name("operation", func(r overviewRow) string { return r.name })}
 	for g, group := range groups {
 		for i, l := range v.Rows {
 			c := document.Cells("against "+v.Plan.Baseline+": "+l.Name, func(r overviewRow) document.Cell {
@@ -122,17 +122,18 @@ func (v view) overview() document.Table {
 			columns = append(columns, c)
 		}
 	}
-	t := document.Table{Caption: "Every family: what " + v.Plan.Baseline + " does, and how the other layouts differ from it", Class: "matrix"}
+	t := document.Table{Caption: "Every operation: what " + v.Plan.Baseline + " does, and how the other layouts differ from it",
+		Class: "matrix"}
 	return document.Tabulate(t, rows, columns...)
 }
 
-// overviewLine holds the results of a layout in a family.
+// overviewLine holds the results of a layout in an operation.
 type overviewLine struct {
-	family, base string // empty if the same as in the line above
-	row          row
+	operation, base string // empty if the same as in the line above
+	row             row
 }
 
-// overviewLines returns the same table for a terminal, which is too narrow for a matrix. It has a line for each family
+// overviewLines returns the same table for a terminal, which is too narrow for a matrix. It has a line for each operation
 // and layout.
 func (v view) overviewLines() document.Table {
 	var lines []overviewLine
@@ -146,7 +147,7 @@ func (v view) overviewLines() document.Table {
 		}
 	}
 	columns := []document.Of[overviewLine]{
-		document.Name("family", func(l overviewLine) string { return l.family }),
+		document.Name("operation", func(l overviewLine) string { return l.operation }),
 		document.Num(v.Plan.Baseline, func(l overviewLine) string { return l.base }).Spare(2),
 		document.Words("layout", func(l overviewLine) string { return l.row.Name }),
 		document.Num("p99", func(l overviewLine) string { return l.row.p99Text() }).Spare(1),
@@ -177,5 +178,5 @@ func (v view) live() []document.Block {
 	return append(v.layouts(v.layoutsCaption(), "main"), v.failedNote())
 }
 
-// hasOverall reports whether the run has a family over all of its families.
-func (v view) hasOverall() bool { return v.Name == experiment.FamilyOverall }
+// hasOverall reports whether the run has an operation over all of its operations.
+func (v view) hasOverall() bool { return v.Name == experiment.OperationOverall }

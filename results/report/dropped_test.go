@@ -18,7 +18,7 @@ import (
 func moved(t *testing.T) report.Data {
 	t.Helper()
 	d := stored(t)
-	for _, l := range d.Judgement.Families[0].Result.Analyses {
+	for _, l := range d.Judgement.Operations[0].Result.Analyses {
 		if e := &l.Estimates[4]; e.DroppedAt > 0 && e.DroppedAt < l.Block {
 			e.Effect, e.RawEffect = math.Log(1.425), math.Log(1.425)
 		}
@@ -75,7 +75,7 @@ func TestADroppedLayoutIsShownAsOfItsDrop(t *testing.T) {
 // reports why.
 func TestDroppedIsNotUndecided(t *testing.T) {
 	d := stored(t)
-	for _, l := range d.Judgement.Families[0].Result.Analyses {
+	for _, l := range d.Judgement.Operations[0].Result.Analyses {
 		if e := &l.Estimates[4]; e.DroppedAt > 0 {
 			e.Mark, e.Lo, e.Hi = verdict.MarkUndecided, math.NaN(), math.NaN()
 		}

@@ -76,7 +76,7 @@ func (v view) effects(factor bool) chart.Effects {
 	return chart.NewEffects(factor, v.of.Result.Config.Margin, what+" against "+v.Plan.Baseline)
 }
 
-// pointsOf returns a family's layouts as points over their number of files. Layouts that are not resolvable are left
+// pointsOf returns an operation's layouts as points over their number of files. Layouts that are not resolvable are left
 // out.
 func (v view) pointsOf() []chart.Point {
 	var out []chart.Point
@@ -96,7 +96,7 @@ func (v view) pointsOf() []chart.Point {
 // curveHeight is the height of a curve over the number of files.
 const curveHeight = 202
 
-// curveFigure returns the curve of a run with one family and at least three numbers of files. Otherwise it is empty.
+// curveFigure returns the curve of a run with one operation and at least three numbers of files. Otherwise it is empty.
 func (v view) curveFigure() document.Figure {
 	points := v.pointsOf()
 	if !v.numbered() || len(points) < 3 {

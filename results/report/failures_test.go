@@ -16,7 +16,7 @@ func TestFailuresAreShown(t *testing.T) {
 	d.Plan.Baseline = "1 file"
 	for _, n := range []int64{3, 4} {
 		d.Trials = append(d.Trials, filewise.Trial{Cell: filewise.Cell{Block: 1, Layout: "4 files", Attempt: 1}, State: filewise.Done,
-			Measures: []filewise.Measure{{Family: "inserts", Unit: "rows", Work: 10, Window: [2]time.Duration{0, 1e9},
+			Measures: []filewise.Measure{{Operation: "inserts", Unit: "rows", Work: 10, Window: [2]time.Duration{0, 1e9},
 				Errors: map[filewise.Class]int64{filewise.ClassDeadlock: n, filewise.ClassSerialization: 1}}}})
 	}
 	for name, c := range map[string]struct {

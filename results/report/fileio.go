@@ -35,15 +35,15 @@ var ioKinds = []struct {
 var ofReading = []string{filewise.FileBytesRead, filewise.FileReads, filewise.FileReadTime}
 
 // inserting reports whether only inserts ran.
-func inserting(family string) bool {
-	return strings.TrimSuffix(strings.TrimPrefix(family, concurrently), "s") == "insert" // the column of dml is singular
+func inserting(operation string) bool {
+	return strings.TrimSuffix(strings.TrimPrefix(operation, concurrently), "s") == "insert" // the column of dml is singular
 }
 
-// fileLoads holds how the I/O of one family is spread over the files.
+// fileLoads holds how the I/O of one operation is spread over the files.
 type fileLoads struct {
-	Family  string   // empty if the run has only one
-	Kinds   []string // kinds that any layout has
-	Layouts []layoutFiles
+	Operation string   // empty if the run has only one
+	Kinds     []string // kinds that any layout has
+	Layouts   []layoutFiles
 }
 
 // layoutFiles holds the medians over a layout's trials.
@@ -62,9 +62,9 @@ type fileLoad struct {
 	Shares []float64
 }
 
-// files returns the files' shares of the load, by family, or nothing if no I/O of single files was read.
+// files returns the files' shares of the load, by operation, or nothing if no I/O of single files was read.
 func (v view) files() []document.Block {
-	blocks := v.eachFamily(view.fileBlocks)
+	blocks := v.eachOperation(view.fileBlocks)
 	if s := v.spreadLine(); s != "" {
 		blocks = append(blocks, document.OnTerminal(document.Text(s)))
 	}
@@ -127,7 +127,7 @@ func (v view) fileBlocks() []document.Block {
 
 // fileLoads returns the kinds of which at least one file has a share. ok is false if there is none.
 func (v view) fileLoads() (out fileLoads, ok bool) {
-	out.Family = v.Name
+	out.Operation = v.Name
 	var all []layoutFiles // including kinds that no layout has
 	for _, r := range v.Rows {
 		if l := v.filesOf(r.Name); len(l.Files) > 0 {
@@ -215,7 +215,7 @@ func (l layoutFiles) dataFiles() (n int) {
 // their order.
 func loadsOf(t trial) []fileLoad {
 	loads := map[string][]float64{} // of each kind, by path
-	writes := inserting(t.Measure.Family)
+	writes := inserting(t.Measure.Operation)
 	var paths []string
 	for _, d := range t.Measure.Deltas {
 		if d.Probe != filewise.ProbeFiles || d.File == "" {

@@ -129,7 +129,7 @@ func partial(t *testing.T) map[string]report.Data {
 	config := full.Judgement.First().Result.Config
 	arms := full.Judgement.First().Result.Arms
 	judged := func(blocks int, d experiment.Decision, sentences ...string) experiment.Judgement {
-		return experiment.Judgement{Decision: d, Families: []experiment.Family{{
+		return experiment.Judgement{Decision: d, Operations: []experiment.Operation{{
 			Name: "inserts", Result: verdict.Result{Config: config, Arms: arms, Blocks: blocks}, Sentences: sentences,
 		}}}
 	}
@@ -153,8 +153,8 @@ func partial(t *testing.T) map[string]report.Data {
 	}
 	cut := full
 	cut.Trials = full.Trials[:25] // in the middle of the fourth block
-	cut.Judgement.Families = slices.Clone(full.Judgement.Families)
-	first := &cut.Judgement.Families[0]
+	cut.Judgement.Operations = slices.Clone(full.Judgement.Operations)
+	first := &cut.Judgement.Operations[0]
 	first.Result.Analyses, first.Result.Blocks = first.Result.Analyses[:1], 3
 	first.Sentences = []string{"Undecided: no layout is proven to be faster than 1 file. No tested layout is more than 12.3 % faster (95 %)."}
 	cut.Judgement.Decision, cut.Ended, cut.State = experiment.Decision{}, time.Time{}, "interrupted"

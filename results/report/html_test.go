@@ -31,7 +31,7 @@ func hostile(t *testing.T) report.Data {
 	for i := range d.Plan.Layouts {
 		rename[d.Plan.Layouts[i].Name] = evils[i]
 		d.Plan.Layouts[i].Name = evils[i]
-		d.Judgement.Families[0].Result.Arms[i].Name = evils[i]
+		d.Judgement.Operations[0].Result.Arms[i].Name = evils[i]
 	}
 	d.Plan.Baseline = rename[d.Plan.Baseline]
 	for i := range d.Trials {
@@ -49,7 +49,7 @@ func hostile(t *testing.T) report.Data {
 		d.Machine = append(d.Machine, filewise.Fact{Name: e, Value: e})
 		d.Scenario.Notes = append(d.Scenario.Notes, e)
 	}
-	d.Judgement.Families[0].Sentences = append([]string{evils[0]}, evils...)
+	d.Judgement.Operations[0].Sentences = append([]string{evils[0]}, evils...)
 	d.Plan.Scenario, d.Scenario.Title, d.State, d.Version = evils[0], evils[1], evils[2], evils[1]
 	d.Scenario.Source = workload.Source{Author: evils[0], Title: evils[1], Where: evils[6], Year: 2010}
 	d.Plan.Command = evils
@@ -110,7 +110,7 @@ func TestContentsAreFive(t *testing.T) {
 		want string
 	}{
 		"stored": {stored(t), "Answer Trials Set-up"}, "rich": {rich(t), "Answer Why Trials Set-up"},
-		"dml": {families(t)["dml"], "Answer Why Latency Trials Set-up"}, "nothing": {partial(t)["nothing"], "Answer Trials Set-up"},
+		"dml": {operations(t)["dml"], "Answer Why Latency Trials Set-up"}, "nothing": {partial(t)["nothing"], "Answer Trials Set-up"},
 	} {
 		page := string(render(t, report.HTML, c.d))
 		var links []string
@@ -129,8 +129,8 @@ func TestContentsAreFive(t *testing.T) {
 // TestTablesAndChartsAreAccessible: every table names its subject, every chart has a text, headings do not skip a
 // level.
 func TestTablesAndChartsAreAccessible(t *testing.T) {
-	for name, d := range map[string]report.Data{"stored": stored(t), "rich": rich(t), "swept": swept(t), "dml": families(t)["dml"],
-		"backup": families(t)["backup"]} {
+	for name, d := range map[string]report.Data{"stored": stored(t), "rich": rich(t), "swept": swept(t), "dml": operations(t)["dml"],
+		"backup": operations(t)["backup"]} {
 		t.Run(name, func(t *testing.T) { checkAccessible(t, inline.ReplaceAllString(string(render(t, report.HTML, d)), "")) })
 	}
 }
@@ -144,7 +144,7 @@ func swept(t *testing.T) report.Data {
 		d.Judgement.Sweep.Curves = append(d.Judgement.Sweep.Curves, experiment.Curve{Layout: l.Name, Points: []experiment.Point{
 			{Users: 100, Trials: 3, Throughput: 99, Lo: &lo, Hi: &hi}, {Users: 200, Trials: 1, Throughput: 140},
 		}, Fit: &experiment.Scalability{Lambda: 2, Sigma: 0.01}})
-		d.Judgement.Latencies = append(d.Judgement.Latencies, experiment.Latency{Family: "orders", Layout: l.Name, Type: "payment", Count: 9})
+		d.Judgement.Latencies = append(d.Judgement.Latencies, experiment.Latency{Operation: "orders", Layout: l.Name, Type: "payment", Count: 9})
 	}
 	return d
 }

@@ -33,7 +33,7 @@ type Document struct {
 	Ended    *time.Time `json:"ended"`
 	Rejudged bool       `json:"rejudged"` // judged by other rules than the run's own
 	Headline string     `json:"headline"` // the verdict in a sentence
-	// Decision is the first family's decision. Each of Families has its own.
+	// Decision is the first operation's decision. Each of Operations has its own.
 	Decision  verdict.DecisionDoc `json:"decision"`
 	Layouts   []LayoutDoc         `json:"layouts"`
 	Judgement judgementDoc        `json:"judgement"`
@@ -42,12 +42,12 @@ type Document struct {
 	Machine   []filewise.Fact     `json:"machine"`
 	Server    []filewise.Fact     `json:"server"`
 	Trials    []trialDoc          `json:"trials"`
-	// Families holds the tables of all families, if there are several. Layouts is the table of the overall family, or else
+	// Operations holds the tables of all operations, if there are several. Layouts is the table of the overall operation, or else
 	// of the first.
-	Families    []FamilyDoc  `json:"families,omitempty"`
-	Published   []comparison `json:"published_beside_measured,omitempty"`
-	AsPublished *asPublished `json:"as_published,omitempty"`
-	// Waits holds the waits of connections, and Spread the evenness of files' use, by family. Each is absent if it was not
+	Operations  []OperationDoc `json:"families,omitempty"`
+	Published   []comparison   `json:"published_beside_measured,omitempty"`
+	AsPublished *asPublished   `json:"as_published,omitempty"`
+	// Waits holds the waits of connections, and Spread the evenness of files' use, by operation. Each is absent if it was not
 	// read.
 	Waits  []waitsDoc     `json:"waits,omitempty"`
 	Spread []spreadDoc    `json:"spread,omitempty"`
@@ -56,36 +56,36 @@ type Document struct {
 	Tables []document.Values `json:"tables"`
 }
 
-// judgementDoc holds the first family's verdict and the rest of the judgement, and the families if there are several.
+// judgementDoc holds the first operation's verdict and the rest of the judgement, and the operations if there are several.
 type judgementDoc struct {
 	experiment.Judgement
 	Result    verdict.Result `json:"verdict"`
 	Sentences []string       `json:"sentences"`
 	Cause     *cause.Cause   `json:"cause,omitempty"`
-	// Latency holds the first family's latency, by layout.
+	// Latency holds the first operation's latency, by layout.
 	Latency []experiment.LayoutLatency `json:"latency,omitempty"`
 	// LatencyLoss reports that a layout to use loses in latency. It is absent if none does.
 	LatencyLoss string `json:"latency_loss,omitempty"`
 	// Stalls reports which trials stalled and the cost of that, or how many could stall although none did. It is absent if
 	// that is not known yet.
-	Stalls   string              `json:"stalls,omitempty"`
-	Families []experiment.Family `json:"families,omitempty"`
+	Stalls     string                 `json:"stalls,omitempty"`
+	Operations []experiment.Operation `json:"families,omitempty"`
 }
 
 func judgementOf(j experiment.Judgement) judgementDoc {
 	first := j.First()
 	doc := judgementDoc{Judgement: j, Result: first.Result, Sentences: j.Sentences(), Cause: first.Cause, Latency: first.Latency,
 		LatencyLoss: j.LatencyLoss(), Stalls: j.Stalls()}
-	if len(j.Families) > 1 {
-		doc.Families = j.Families
+	if len(j.Operations) > 1 {
+		doc.Operations = j.Operations
 	}
 	return doc
 }
 
-// waitsDoc holds the waits of one family, in seconds per unit of work.
+// waitsDoc holds the waits of one operation, in seconds per unit of work.
 type waitsDoc struct {
-	Family  string           `json:"family,omitempty"`
-	Layouts []layoutWaitsDoc `json:"layouts"`
+	Operation string           `json:"family,omitempty"`
+	Layouts   []layoutWaitsDoc `json:"layouts"`
 }
 
 type layoutWaitsDoc struct {
@@ -96,9 +96,9 @@ type layoutWaitsDoc struct {
 
 // spreadDoc holds, for each kind, the busiest data file's load divided by the mean load.
 type spreadDoc struct {
-	Family  string            `json:"family,omitempty"`
-	Kinds   []string          `json:"kinds"`
-	Layouts []layoutSpreadDoc `json:"layouts"`
+	Operation string            `json:"family,omitempty"`
+	Kinds     []string          `json:"kinds"`
+	Layouts   []layoutSpreadDoc `json:"layouts"`
 }
 
 type layoutSpreadDoc struct {
@@ -114,7 +114,7 @@ func waitsDocs(v view) []waitsDoc {
 		if !ok {
 			continue
 		}
-		doc := waitsDoc{Family: w.Family}
+		doc := waitsDoc{Operation: w.Operation}
 		for _, l := range w.Layouts {
 			classes := map[filewise.WaitClass]*float64{}
 			for k, c := range w.Classes {
@@ -134,7 +134,7 @@ func spreadDocs(v view) []spreadDoc {
 		if !ok {
 			continue
 		}
-		doc := spreadDoc{Family: f.Family, Kinds: f.Kinds}
+		doc := spreadDoc{Operation: f.Operation, Kinds: f.Kinds}
 		for _, l := range f.Layouts {
 			x := layoutSpreadDoc{Layout: l.Layout, Files: len(l.Files)}
 			for _, b := range l.Balance {
@@ -147,8 +147,8 @@ func spreadDocs(v view) []spreadDoc {
 	return out
 }
 
-// FamilyDoc holds the outcome of one family.
-type FamilyDoc struct {
+// OperationDoc holds the outcome of one operation.
+type OperationDoc struct {
 	Name     string              `json:"name"`
 	Headline string              `json:"headline"`
 	Decision verdict.DecisionDoc `json:"decision"`
@@ -176,7 +176,7 @@ type LayoutDoc struct {
 	// number of checkpoint cycles in a measured window. Both are from the median trial.
 	WrittenPerByte   *float64 `json:"bytes_written_per_byte,omitempty"`
 	CheckpointCycles *float64 `json:"checkpoint_cycles,omitempty"`
-	// Latency is the latency of the family's operations. It is absent if there were too few operations.
+	// Latency is the latency of the operation's executions. It is absent if there were too few operations.
 	Latency *experiment.LayoutLatency `json:"latency,omitempty"`
 	row     row
 }
@@ -226,7 +226,7 @@ func JSON(w io.Writer, d Data) error {
 		Published: v.shapes(), Gate: d.Gate,
 	}
 	if v.several() {
-		doc.Families = v.familyDocs()
+		doc.Operations = v.operationDocs()
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
@@ -261,11 +261,11 @@ func layoutDocs(v view) []LayoutDoc {
 	return out
 }
 
-// familyDocs returns the outcomes of all families.
-func (v view) familyDocs() []FamilyDoc {
-	var out []FamilyDoc
+// operationDocs returns the outcomes of all operations.
+func (v view) operationDocs() []OperationDoc {
+	var out []OperationDoc
 	for _, f := range v.parts {
-		out = append(out, FamilyDoc{cmp.Or(f.Name, f.Family), f.Headline(), f.of.Result.Document(), layoutDocs(f)})
+		out = append(out, OperationDoc{cmp.Or(f.Name, f.Operation), f.Headline(), f.of.Result.Document(), layoutDocs(f)})
 	}
 	return out
 }

@@ -29,7 +29,7 @@ func (v view) layoutColumns() []document.Of[row] {
 	columns := []document.Of[row]{name, trials, typical, bytes, p99, against, mark, means, pulled, slowest, loss}
 	unknown := !slices.ContainsFunc(v.Rows, func(r row) bool { return r.Latency != nil })
 	return slices.DeleteFunc(columns, func(c document.Of[row]) bool {
-		// For one family of several, the differences suffice: worst-case loss is left out.
+		// For one operation of several, the differences suffice: worst-case loss is left out.
 		return unknown && c.Head == p99.Head || c.Head == bytes.Head && (v.Timed() || v.unrated()) || c.Head == loss.Head && v.Name != ""
 	})
 }
@@ -115,8 +115,8 @@ func (v view) failedNote() document.Block {
 	return document.OnTerminal()
 }
 
-// footnotes returns explanations of unusual numbers in the table. If the run has several families, most footnotes
-// belong to a family.
+// footnotes returns explanations of unusual numbers in the table. If the run has several operations, most footnotes
+// belong to an operation.
 func (v view) footnotes() []string {
 	if v.several() {
 		return []string{v.retriedText()}

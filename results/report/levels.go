@@ -12,21 +12,21 @@ import (
 	"filewise/results/report/document"
 )
 
-// answerFigures returns the charts of the answer. They show the layouts' differences, in each family if there are
-// several. If there is one family, its throughput and latency follow.
+// answerFigures returns the charts of the answer. They show the layouts' differences, in each operation if there are
+// several. If there is one operation, its throughput and latency follow.
 func (v view) answerFigures() []document.Block {
 	if v.several() {
-		return []document.Block{v.familyFigure()}
+		return []document.Block{v.operationFigure()}
 	}
 	return []document.Block{v.estimatesFigure(), v.levelsFigure("chart-answer")}
 }
 
-// levels returns throughput and latency of every family, unless the answer has them.
+// levels returns throughput and latency of every operation, unless the answer has them.
 func (v view) levels() []document.Block {
 	if !v.several() {
 		return nil
 	}
-	return v.eachFamily(func(f view) []document.Block {
+	return v.eachOperation(func(f view) []document.Block {
 		if f := f.levelsFigure(""); len(f.Drawings) > 0 {
 			return []document.Block{document.OnPages(f)}
 		}
@@ -34,7 +34,7 @@ func (v view) levels() []document.Block {
 	})
 }
 
-// levelsFigure returns the throughput and latency of one family. It is empty if nothing was measured.
+// levelsFigure returns the throughput and latency of one operation. It is empty if nothing was measured.
 func (v view) levelsFigure(id string) document.Figure {
 	f := document.Figure{ID: id, Grid: true}
 	if d := v.throughputChart(); d != "" {
@@ -143,13 +143,13 @@ func (v view) latencies() document.Block {
 		name := f.Name
 		for _, r := range f.Rows {
 			if r.Latency != nil {
-				lines = append(lines, overviewLine{family: name, row: r})
+				lines = append(lines, overviewLine{operation: name, row: r})
 				name = ""
 			}
 		}
 	}
 	columns := []document.Of[overviewLine]{
-		document.Name("family", func(l overviewLine) string { return l.family }),
+		document.Name("operation", func(l overviewLine) string { return l.operation }),
 		document.Words("layout", func(l overviewLine) string { return l.row.Name }),
 	}
 	for k, name := range latencyNames {

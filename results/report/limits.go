@@ -27,7 +27,7 @@ func (m meter) text() string { return fmt.Sprintf("%.0f %%", m.percent) }
 
 func (m meter) span() string { return fmt.Sprintf("%.0f–%.0f %%", m.least, m.most) }
 
-// limits returns the use of the processors and of the storage next to their limits, over all families of a trial. It
+// limits returns the use of the processors and of the storage next to their limits, over all operations of a trial. It
 // returns nothing if no use was read.
 func (v view) limits() []document.Block {
 	charts := document.Figure{Grid: true}

@@ -14,7 +14,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// Headline returns the verdict of a run in one line, over all families.
+// Headline returns the verdict of a run in one line, over all operations.
 func Headline(d Data) string { return newView(d).Headline() }
 
 // Verdict returns the headline and the latency loss of the layout to use. This text is stored, listed and sent as the
@@ -31,7 +31,7 @@ type Chart struct {
 	Caption string        `json:"caption"`
 }
 
-// Charts returns the charts of the first family of a run in progress, as the run's report will have them. The first
+// Charts returns the charts of the first operation of a run in progress, as the run's report will have them. The first
 // chart has the shapes that the others refer to.
 func Charts(d Data) []Chart {
 	v := newView(d).parts[0]
@@ -62,7 +62,7 @@ func Rate(perSecond float64, unit string) string {
 // Measured writes the result of a measure: "20,100 rows/s", "recovery 230 ms".
 func Measured(m filewise.Measure) string {
 	if m.Unit == filewise.UnitTimes {
-		return m.Family + " " + say.Human(m.Window[1]-m.Window[0])
+		return m.Operation + " " + say.Human(m.Window[1]-m.Window[0])
 	}
 	return Rate(m.Throughput(), m.Unit)
 }
@@ -70,11 +70,11 @@ func Measured(m filewise.Measure) string {
 // shown is the number of measures in a trial's line.
 const shown = 2
 
-// Outcome writes a trial's result in a line: the mean over all families if the plan has one, otherwise its measures. If
+// Outcome writes a trial's result in a line: the mean over all operations if the plan has one, otherwise its measures. If
 // there are more than three measures, it writes the first two and their number.
 func Outcome(p experiment.Plan, t filewise.Trial) string {
 	if m, ok := p.OverallMeasure(t); ok {
-		return fmt.Sprintf("%s over all %d families", Measured(m), len(t.Measures))
+		return fmt.Sprintf("%s over all %d operations", Measured(m), len(t.Measures))
 	}
 	named := len(t.Measures) > 1
 	var parts []string
@@ -88,15 +88,15 @@ func Outcome(p experiment.Plan, t filewise.Trial) string {
 	return strings.Join(parts, ", ")
 }
 
-// measured writes a measure's result, with the family's name if there are several families.
+// measured writes a measure's result, with the operation's name if there are several operations.
 func measured(m filewise.Measure, named bool) string {
 	switch {
 	case !named || m.Unit == filewise.UnitTimes:
 		return Measured(m)
 	case m.Work == 1: // one whole operation, such as a backup
-		return m.Family + " " + say.Human(m.Window[1]-m.Window[0])
+		return m.Operation + " " + say.Human(m.Window[1]-m.Window[0])
 	}
-	return m.Family + " " + Measured(m)
+	return m.Operation + " " + Measured(m)
 }
 
 // Place returns a cell's place in the plan. An article's own design has runs of a layout, one after the other, instead
@@ -180,5 +180,5 @@ func Recorded(d Data, t filewise.Trial) string {
 	return out
 }
 
-// Families returns the outcomes of all families, at least one. If there is an overall family, it comes first.
-func Families(d Data) []FamilyDoc { return newView(d).familyDocs() }
+// Operations returns the outcomes of all operations, at least one. If there is an overall operation, it comes first.
+func Operations(d Data) []OperationDoc { return newView(d).operationDocs() }

@@ -62,7 +62,7 @@ func ofDevice(name string) []ofMachine {
 	}
 }
 
-// machine returns the machine's work during the measured windows, over all families of a trial. A value that the
+// machine returns the machine's work during the measured windows, over all operations of a trial. A value that the
 // platform does not have gets no line.
 func (v view) machine() []document.Block {
 	all := slices.Clone(machineAlways)

@@ -84,10 +84,10 @@ func (v view) checkWords() []string {
 	var out []string
 	switch n := len(v.parts); {
 	case n > 1 && v.Plan.JudgedBy() >= experiment.JointFrom:
-		out = append(out, fmt.Sprintf("All intervals and claims on the %d families of operations hold together: each family has 1/%d of the "+
+		out = append(out, fmt.Sprintf("All intervals and claims on the %d operations hold together: each operation has 1/%d of the "+
 			"error (Bonferroni).", n, n))
 	case n > 1:
-		out = append(out, fmt.Sprintf("The claims on the %d families of operations hold together by Holm's procedure: each family is first "+
+		out = append(out, fmt.Sprintf("The claims on the %d operations hold together by Holm's procedure: each operation is first "+
 			"judged with 1/%d of the error, and the more of them are decided, the more is left for the others.", n, n))
 	}
 	if v.Plan.AA != "" {
@@ -219,7 +219,7 @@ var (
 // general lists the words of reports that all of Filewise uses. The page of words has the reports' own words under a
 // separate heading.
 var general = []string{"engine", "layout", "trial", "pilot", "block", "interleaved block", "turn", "A/A", "noise",
-	"forecast", "family", "window", "slice", "tail", "sync", "baseline", "margin", "worst-case loss", "tolerance",
+	"forecast", "operation", "window", "slice", "tail", "sync", "baseline", "margin", "worst-case loss", "tolerance",
 	"interim analysis", "write amplification", "throughput", "rate within the window", "p50, p99, p99.9", "durability"}
 
 // terms returns the words that reports explain, with their meanings.

@@ -13,15 +13,15 @@ import (
 	"filewise/results/report"
 )
 
-// phased is a run of a scenario of several families on a made-up machine.
+// phased is a run of a scenario of several operations on a made-up machine.
 type phased struct {
 	Scenario    string
 	Engine      string
 	Files       []int
-	Params      func(*workload.Params)                 // nil means the scenario's
-	Effect      func(family string, files int) float64 // on the logarithm of throughput
-	Noise       float64                                // of a trial, log scale
-	Took        time.Duration                          // of a phase on the baseline
+	Params      func(*workload.Params)                    // nil means the scenario's
+	Effect      func(operation string, files int) float64 // on the logarithm of throughput
+	Noise       float64                                   // of a trial, log scale
+	Took        time.Duration                             // of a phase on the baseline
 	Blocks      int
 	AsPublished *experiment.AsPublished
 }
@@ -55,7 +55,7 @@ func (x phased) data() (report.Data, error) {
 	if err != nil {
 		return report.Data{}, fmt.Errorf("phased run: %w", err)
 	}
-	p.Phases = w.Program().Families()
+	p.Phases = w.Program().Operations()
 	trials := x.run(p, sc, w.Program())
 	j, err := p.Judge(trials)
 	if err != nil {
@@ -80,10 +80,10 @@ func (x phased) run(p experiment.Plan, sc workload.Scenario, program filewise.Pr
 				files = sc.NumberOf(l)
 			}
 		}
-		for _, f := range program.Families() {
+		for _, f := range program.Operations() {
 			took := time.Duration(float64(x.Took) * math.Exp(x.Noise*r.NormFloat64()-x.Effect(f, files)))
 			t.Measures = append(t.Measures, filewise.Measure{
-				Family: f, Unit: unitOf(program, f), Window: [2]time.Duration{0, took}, Work: workOf(program, f),
+				Operation: f, Unit: unitOf(program, f), Window: [2]time.Duration{0, took}, Work: workOf(program, f),
 			})
 			t.Elapsed += took
 			t.Stages = append(t.Stages, filewise.Stage{Name: filewise.StageMeasure, Took: took})
@@ -93,18 +93,18 @@ func (x phased) run(p experiment.Plan, sc workload.Scenario, program filewise.Pr
 	}
 }
 
-func unitOf(p filewise.Program, family string) string {
+func unitOf(p filewise.Program, operation string) string {
 	for _, x := range p.Phases {
-		if x.Family == family {
+		if x.Operation == operation {
 			return x.Unit
 		}
 	}
 	return p.First().Unit
 }
 
-func workOf(p filewise.Program, family string) float64 {
+func workOf(p filewise.Program, operation string) float64 {
 	for _, x := range p.Phases {
-		if x.Family == family {
+		if x.Operation == operation {
 			return float64(x.Ops)
 		}
 	}

@@ -25,7 +25,7 @@ const (
 
 // comparison holds one published figure next to the measured result, as both are shown.
 type comparison struct {
-	Family    string    `json:"family,omitempty"` // the family that the figure is about, if the run has several
+	Operation string    `json:"family,omitempty"` // the operation that the figure is about, if the run has several
 	Statement string    `json:"statement"`        // "8 files against 1 file"
 	Published string    `json:"published"`        // the figure, with its words
 	Measured  string    `json:"measured"`
@@ -46,7 +46,7 @@ func (v view) published() []document.Block {
 		out = append(out, document.Text("Source: "+s+"."))
 	}
 	columns := []document.Of[comparison]{
-		document.Name("comparison", func(c comparison) string { return say.Joined(": ", c.Family, c.Statement) }),
+		document.Name("comparison", func(c comparison) string { return say.Joined(": ", c.Operation, c.Statement) }),
 		document.Words("published", func(c comparison) string { return c.Published }).As("words"),
 		document.Words("measured here", func(c comparison) string { return c.Measured }).As("nb"),
 	}
@@ -67,7 +67,7 @@ func (v view) published() []document.Block {
 	return out
 }
 
-// shapes returns the comparisons with the figures of all families.
+// shapes returns the comparisons with the figures of all operations.
 func (v view) shapes() []comparison {
 	var out []comparison
 	for _, f := range v.parts {
@@ -76,12 +76,12 @@ func (v view) shapes() []comparison {
 	return out
 }
 
-// shape returns the comparisons with the figures of one family.
+// shape returns the comparisons with the figures of one operation.
 func (v view) shape() []comparison {
 	out := make([]comparison, 0, len(v.Scenario.Published))
 	for _, f := range v.Scenario.Published {
 		c := comparison{
-			Family: v.Name, Statement: v.Scenario.NameOf(f.Files) + " against " + v.Scenario.NameOf(f.Against),
+			Operation: v.Name, Statement: v.Scenario.NameOf(f.Files) + " against " + v.Scenario.NameOf(f.Against),
 			Published: f.Words, Measured: say.Absent, Sign: notMeasured, Inside: say.Absent,
 		}
 		if f.Percent != nil {
@@ -110,7 +110,7 @@ func printed(f workload.Figure) (words, inTime string) {
 // bound any other pair, if more widely.
 func (v view) compare(c *comparison, f workload.Figure) {
 	a, b := v.byFiles(f.Files, f.Variant), v.byFiles(f.Against, cmp.Or(f.Over, f.Variant))
-	if !f.AtUsers(v.Plan.Params.UsersOf(v.Family)) || a == nil || b == nil || !a.Judged || !b.Judged || !a.Estimate.Known() ||
+	if !f.AtUsers(v.Plan.Params.UsersOf(v.Operation)) || a == nil || b == nil || !a.Judged || !b.Judged || !a.Estimate.Known() ||
 		!b.Estimate.Known() {
 		return
 	}
@@ -214,11 +214,11 @@ func (v view) bestText() string {
 	return s + fmt.Sprintf("Here it is %s.", r.Name)
 }
 
-// bestTexts sums up for which families the published best number is also recommended here. It is empty if the article
+// bestTexts sums up for which operations the published best number is also recommended here. It is empty if the article
 // names none.
-func bestTexts(families []view) string {
+func bestTexts(operations []view) string {
 	var same, differ, open []string
-	for _, f := range families {
+	for _, f := range operations {
 		best, r := f.Scenario.Best, f.recommended()
 		switch {
 		case best == 0:
@@ -232,13 +232,13 @@ func bestTexts(families []view) string {
 	}
 	var parts []string
 	if len(same) > 0 {
-		parts = append(parts, "The same number of files is best here as published for "+familyNames(same)+".")
+		parts = append(parts, "The same number of files is best here as published for "+operationNames(same)+".")
 	}
 	if len(differ) > 0 {
 		parts = append(parts, "Another one is best here for "+say.Enumerate(differ)+".")
 	}
 	if len(open) > 0 {
-		parts = append(parts, "Undecided here, or not measured with the published number, for "+familyNames(open)+".")
+		parts = append(parts, "Undecided here, or not measured with the published number, for "+operationNames(open)+".")
 	}
 	return strings.Join(parts, " ")
 }

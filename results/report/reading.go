@@ -69,7 +69,7 @@ func (v view) measuresOf(layout string, has func(filewise.Delta) bool) []filewis
 }
 
 // overTrials returns one value for each finished trial of a layout in blocks: the mean over the measures of all
-// families, weighted by their length.
+// operations, weighted by their length.
 func (v view) overTrials(layout string, of reading) []float64 {
 	var xs []float64
 	for t := range v.finished() {
@@ -87,7 +87,7 @@ func (v view) overTrials(layout string, of reading) []float64 {
 	return xs
 }
 
-// finished returns the finished trials in blocks, with the measures of all families.
+// finished returns the finished trials in blocks, with the measures of all operations.
 func (v view) finished() iter.Seq[filewise.Trial] {
 	return func(yield func(filewise.Trial) bool) {
 		for _, t := range v.whole.Trials {
@@ -166,33 +166,33 @@ func quantile(xs []float64, p float64) float64 {
 	return stats.Quantile(s, p)
 }
 
-// view holds the content of every format for one family, computed once from the data. A run's view is the view of its
-// leading family: the overall family, or the first.
+// view holds the content of every format for one operation, computed once from the data. A run's view is the view of its
+// leading operation: the overall operation, or the first.
 type view struct {
-	Data     // with only this family's measures and published figures
-	of       experiment.Family
-	Name     string // of the family, if the run has several
-	Family   string // of the judged measure. Empty means nothing was measured
-	Unit     string // of the family's work: "rows"
-	Analysis verdict.Analysis
-	Judged   bool // there is an interim analysis, and Analysis is the last
-	Base     int  // index of the baseline in Rows
-	Rows     []row
-	Trials   []trial
-	Rate     say.Rate // unit in which the table gives bytes per second
-	parts    []view   // views of all families, overall first: at least one
-	whole    Data     // the run with all its families
+	Data      // with only this operation's measures and published figures
+	of        experiment.Operation
+	Name      string // of the operation, if the run has several
+	Operation string // of the judged measure. Empty means nothing was measured
+	Unit      string // of the operation's work: "rows"
+	Analysis  verdict.Analysis
+	Judged    bool // there is an interim analysis, and Analysis is the last
+	Base      int  // index of the baseline in Rows
+	Rows      []row
+	Trials    []trial
+	Rate      say.Rate // unit in which the table gives bytes per second
+	parts     []view   // views of all operations, overall first: at least one
+	whole     Data     // the run with all its operations
 }
 
 // newView returns the view of a run.
 func newView(d Data) view {
-	families := familiesOf(d)
-	parts := make([]view, len(families))
-	for i, f := range families {
-		if len(families) == 1 {
+	operations := operationsOf(d)
+	parts := make([]view, len(operations))
+	for i, f := range operations {
+		if len(operations) == 1 {
 			parts[i] = viewOf(ofItsConditions(d), f)
 		} else {
-			parts[i] = viewOf(ofFamily(d, f), f)
+			parts[i] = viewOf(ofOperation(d, f), f)
 			parts[i].Name = f.Name
 		}
 		parts[i].whole, parts[i].parts = d, parts[i:i+1]
@@ -203,13 +203,13 @@ func newView(d Data) view {
 	return v
 }
 
-// several reports whether the view is of a run with several families, not of one of the families.
+// several reports whether the view is of a run with several operations, not of one of the operations.
 func (v view) several() bool { return len(v.parts) > 1 }
 
-func viewOf(d Data, of experiment.Family) view {
+func viewOf(d Data, of experiment.Operation) view {
 	v := view{Data: d, of: of}
 	v.Analysis, v.Judged = of.Result.Last()
-	v.Family, v.Unit = judged(d.Trials)
+	v.Operation, v.Unit = judged(d.Trials)
 	v.Base = slices.IndexFunc(d.Plan.Layouts, func(l filewise.Layout) bool { return l.Name == d.Plan.Baseline })
 	v.Trials = v.trials()
 	fastest := 0.0
@@ -225,11 +225,11 @@ func viewOf(d Data, of experiment.Family) view {
 	return v
 }
 
-// judged returns the family and unit of the measure that verdicts are about: the first measure of a finished trial.
-func judged(trials []filewise.Trial) (family, unit string) {
+// judged returns the operation and unit of the measure that verdicts are about: the first measure of a finished trial.
+func judged(trials []filewise.Trial) (operation, unit string) {
 	for _, t := range trials {
 		if t.State == filewise.Done && len(t.Measures) > 0 {
-			return t.Measures[0].Family, t.Measures[0].Unit
+			return t.Measures[0].Operation, t.Measures[0].Unit
 		}
 	}
 	return "", ""

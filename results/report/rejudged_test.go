@@ -52,7 +52,7 @@ func TestARunJudgedByOtherRules(t *testing.T) {
 // earlier; the blocks after that are complete all the same.
 func TestTrialsAfterTheDecisionAreNotOfAnIncompleteBlock(t *testing.T) {
 	d := stored(t)
-	d.Judgement.Families[0].Result.Analyses = slices.Clone(d.Judgement.Families[0].Result.Analyses[:1]) // as if decided after block 3
+	d.Judgement.Operations[0].Result.Analyses = slices.Clone(d.Judgement.Operations[0].Result.Analyses[:1]) // as if decided after block 3
 	d.Rejudged = true
 	if out := string(render(t, plain, d)); strings.Contains(out, "not complete") {
 		t.Errorf("complete blocks are called incomplete:\n%s", out)

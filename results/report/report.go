@@ -78,7 +78,7 @@ func (v view) document() document.Document {
 			{ID: "written", Name: "Why", Title: "What was written", Blocks: v.written()},
 			{ID: "limits", Name: "Why", Title: "How near the limits", Blocks: v.limits()},
 			{ID: "machine", Name: "Why", Title: "The machine during the trials", Blocks: v.machine()},
-			{ID: "levels", Name: "Latency", Title: "Throughput and latency of each family", Blocks: v.levels()},
+			{ID: "levels", Name: "Latency", Title: "Throughput and latency of each operation", Blocks: v.levels()},
 			{ID: "types", Name: "Latency", Title: "Latency by type of operations", Blocks: v.types()},
 			{ID: "as-published", Name: "Answer", Title: "As published, and the sound verdict", Blocks: v.asPublished()},
 			{ID: "warnings", Name: "Answer", Title: "Warnings", Print: true, Blocks: v.warnings()},
@@ -104,7 +104,7 @@ func (v view) document() document.Document {
 	return d
 }
 
-// ofWhich returns the end of a heading that names its family, if the run has several: " (overall)".
+// ofWhich returns the end of a heading that names its operation, if the run has several: " (overall)".
 func (v view) ofWhich() string {
 	if !v.several() {
 		return ""
@@ -112,8 +112,8 @@ func (v view) ofWhich() string {
 	return " (" + v.Name + ")"
 }
 
-// eachFamily shows blocks for each family that has any. They are folded away if there are more than two such families.
-func (v view) eachFamily(blocks func(view) []document.Block) []document.Block {
+// eachOperation shows blocks for each operation that has any. They are folded away if there are more than two such operations.
+func (v view) eachOperation(blocks func(view) []document.Block) []document.Block {
 	var all []document.Fold
 	for _, f := range v.parts {
 		if b := blocks(f); len(b) > 0 {

@@ -92,7 +92,7 @@ func bulkRun(trials int) (report.Data, error) {
 	if err != nil {
 		return report.Data{}, err
 	}
-	once, result := d.Trials, &d.Judgement.Families[0].Result
+	once, result := d.Trials, &d.Judgement.Operations[0].Result
 	analyses := result.Analyses
 	blocks, took := analyses[len(analyses)-1].Block, d.Ended.Sub(d.Started)
 	for i := 1; len(d.Trials) < trials; i++ {

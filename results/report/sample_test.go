@@ -150,7 +150,7 @@ func (w sampleWorld) trial(p experiment.Plan, c filewise.Cell, at time.Time, n u
 // sampleMeasure fills slices that start slow, vary, and have a dip by a checkpoint.
 func sampleMeasure(r *rand.Rand, p experiment.Plan, rate float64, warm, window time.Duration) filewise.Measure {
 	m := filewise.Measure{
-		Family: "inserts", Unit: "rows", Window: [2]time.Duration{warm, warm + window}, SliceLength: p.SliceLength,
+		Operation: "inserts", Unit: "rows", Window: [2]time.Duration{warm, warm + window}, SliceLength: p.SliceLength,
 		Tail: time.Duration(2+8*r.Float64()) * time.Millisecond, Sync: time.Duration(20+60*r.Float64()) * time.Millisecond,
 	}
 	hist := hdrhistogram.New(1, 60_000_000, 3)

@@ -23,7 +23,7 @@ type stripePoint struct {
 // stripes returns the speeds of backup and restore over the number of files. Each is compared with reading the data and
 // throwing the backup away. It returns nothing for other scenarios.
 func (v view) stripes() []document.Block {
-	if !v.Scenario.Stripes || v.Family == "" {
+	if !v.Scenario.Stripes || v.Operation == "" {
 		return nil
 	}
 	f := document.Figure{Grid: true, Caption: "Upright lines are the intervals of the differences to " + v.Plan.Baseline + "."}
@@ -38,7 +38,7 @@ func (v view) stripes() []document.Block {
 			v.Limit.Started.UTC().Format(time.DateOnly))
 	}
 	for _, of := range v.parts {
-		of.Name = of.Family
+		of.Name = of.Operation
 		points := of.stripePoints()
 		if len(points) < 2 {
 			continue
@@ -89,7 +89,7 @@ func (v view) limitPoints() []stripePoint {
 		return nil
 	}
 	limit := newView(*v.Limit)
-	if limit.Family != v.Name || limit.inBytes() != v.inBytes() {
+	if limit.Operation != v.Name || limit.inBytes() != v.inBytes() {
 		return nil
 	}
 	limit.Rate = v.Rate

@@ -13,7 +13,7 @@ import (
 // Backups that were thrown away, in a run of their own, are drawn as the limit of the stored ones, and restores are
 // not.
 func TestBackupsBesideTheLimitOfReading(t *testing.T) {
-	kept := families(t)["backup"]
+	kept := operations(t)["backup"]
 	limit, err := phased{Scenario: "backup", Engine: "postgres", Files: []int{1, 4}, Noise: 0.01, Took: time.Second, Blocks: 6,
 		Params: func(p *workload.Params) { p.Discard = true }, Effect: func(string, int) float64 { return 0 }}.data()
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 	"filewise/results/report/document"
 )
 
-// Summary returns the verdict over several families in plain words.
-func Summary(baseline string, families []experiment.Family) string {
-	said := advice(baseline, families)
+// Summary returns the verdict over several operations in plain words.
+func Summary(baseline string, operations []experiment.Operation) string {
+	said := advice(baseline, operations)
 	var failed []string
-	for _, f := range families {
+	for _, f := range operations {
 		if _, _, bad := f.Result.AAFailed(); bad {
 			failed = append(failed, f.Name)
 		}
@@ -28,17 +28,17 @@ func Summary(baseline string, families []experiment.Family) string {
 	return said
 }
 
-func advice(baseline string, families []experiment.Family) string {
-	if !slices.ContainsFunc(families, judgedAtAll) {
-		if s := families[0].Sentences; len(s) > 0 {
+func advice(baseline string, operations []experiment.Operation) string {
+	if !slices.ContainsFunc(operations, judgedAtAll) {
+		if s := operations[0].Sentences; len(s) > 0 {
 			return s[0]
 		}
-		return noVerdictYet(families[0].Result)
+		return noVerdictYet(operations[0].Result)
 	}
-	overall, singly := outcomesOf(families)
-	hasOverall := slices.ContainsFunc(families, func(f experiment.Family) bool { return f.Name == experiment.FamilyOverall })
+	overall, singly := outcomesOf(operations)
+	hasOverall := slices.ContainsFunc(operations, func(f experiment.Operation) bool { return f.Name == experiment.OperationOverall })
 	var parts []string
-	single := len(families)
+	single := len(operations)
 	if hasOverall {
 		single--
 	}
@@ -47,42 +47,42 @@ func advice(baseline string, families []experiment.Family) string {
 	}
 	switch said := strings.Join(parts, "; "); {
 	case len(singly) == 1 && singly[0].decision == "" && singly[0].layout == "" && (overall == nil || overall.layout == ""):
-		return fmt.Sprintf("Undecided: no layout is proven to be the best for any of the %d families. More blocks (--budget) "+
+		return fmt.Sprintf("Undecided: no layout is proven to be the best for any of the %d operations. More blocks (--budget) "+
 			"or a wider --margin would resolve it.", single)
 	case !hasOverall:
 		return say.Sentence(said) + "."
 	case overall.layout == "" && overall.decision == "":
-		return "Undecided over all families together. Singly: " + said + "."
+		return "Undecided over all operations together. Singly: " + said + "."
 	case overall.layout == "":
-		return "No layout is settled over all families together. Singly: " + said + "."
+		return "No layout is settled over all operations together. Singly: " + said + "."
 	default:
-		return fmt.Sprintf("Over all families together: %s. Singly: %s.", adviceOn(overall.layout, baseline), said)
+		return fmt.Sprintf("Over all operations together: %s. Singly: %s.", adviceOn(overall.layout, baseline), said)
 	}
 }
 
-func judgedAtAll(f experiment.Family) bool {
+func judgedAtAll(f experiment.Operation) bool {
 	_, judged := f.Result.Last()
 	return judged
 }
 
-// outcome holds one decision about some families. Its layout is the one to use or to keep, and is empty if the decision
+// outcome holds one decision about some operations. Its layout is the one to use or to keep, and is empty if the decision
 // is open.
 type outcome struct {
-	decision verdict.Decision
-	layout   string
-	families []string
-	bound    float64 // largest difference that is still open in any of the families, log scale
-	gain     float64 // smallest gain proven for any of the families if more files help, log scale
+	decision   verdict.Decision
+	layout     string
+	operations []string
+	bound      float64 // largest difference that is still open in any of the operations, log scale
+	gain       float64 // smallest gain proven for any of the operations if more files help, log scale
 }
 
-// estimated is the decision on families that have too few blocks to judge.
+// estimated is the decision on operations that have too few blocks to judge.
 const estimated verdict.Decision = "estimated"
 
-// words returns the outcome in words. all is the number of families.
+// words returns the outcome in words. all is the number of operations.
 func (o outcome) words(baseline string, all int) string {
-	names := familyNames(o.families)
-	if n := len(o.families); n == all && len(names) > 40 {
-		names = fmt.Sprintf("all %d families", n)
+	names := operationNames(o.operations)
+	if n := len(o.operations); n == all && len(names) > 40 {
+		names = fmt.Sprintf("all %d operations", n)
 	}
 	switch {
 	case o.layout != "":
@@ -110,12 +110,12 @@ func gained(gain float64, baseline string) string {
 	return said + " over " + baseline
 }
 
-// outcomesOf returns the outcome of the overall family, or nil if there is none, and the outcomes of single families,
+// outcomesOf returns the outcome of the overall operation, or nil if there is none, and the outcomes of single operations,
 // decided ones first.
-func outcomesOf(families []experiment.Family) (overall *outcome, singly []outcome) {
-	for _, f := range families {
+func outcomesOf(operations []experiment.Operation) (overall *outcome, singly []outcome) {
+	for _, f := range operations {
 		a := f.Result.Answer()
-		o := outcome{decision: a.Decision, families: []string{f.Name}, bound: a.Bound, gain: a.Gain}
+		o := outcome{decision: a.Decision, operations: []string{f.Name}, bound: a.Bound, gain: a.Gain}
 		switch {
 		case f.Estimated:
 			o.decision = estimated
@@ -128,12 +128,12 @@ func outcomesOf(families []experiment.Family) (overall *outcome, singly []outcom
 			return x.layout == o.layout && (o.layout != "" || x.decision == o.decision)
 		}
 		switch i := slices.IndexFunc(singly, same); {
-		case f.Name == experiment.FamilyOverall:
+		case f.Name == experiment.OperationOverall:
 			overall = &o
 		case i < 0:
 			singly = append(singly, o)
 		default:
-			singly[i].families = append(singly[i].families, f.Name)
+			singly[i].operations = append(singly[i].operations, f.Name)
 			singly[i].bound, singly[i].gain = max(singly[i].bound, o.bound), min(singly[i].gain, o.gain)
 		}
 	}
@@ -171,7 +171,7 @@ func (v view) answer() document.Block {
 	return document.OnScreen(out...)
 }
 
-// answerTable returns the table of the layouts, or of all families.
+// answerTable returns the table of the layouts, or of all operations.
 func (v view) answerTable() document.Block {
 	table := document.Tabulate(document.Table{Caption: "The answer"}, v.Rows, v.layoutColumns()...)
 	out := []document.Block{table}
@@ -211,7 +211,7 @@ func (v view) answerRest() document.Block {
 }
 
 // causeInShort returns the first quantity that changed with the difference, without its interval. It takes the first
-// family in which another layout than the baseline wins. If nothing changed, it returns the split of the time.
+// operation in which another layout than the baseline wins. If nothing changed, it returns the split of the time.
 func (v view) causeInShort() string {
 	f := v
 	if i := slices.IndexFunc(v.parts, func(f view) bool { r := f.recommended(); return r != nil && !r.Baseline }); v.several() && i >= 0 {

@@ -51,7 +51,7 @@ func TestTerminalAlignsWideCharacters(t *testing.T) {
 func TestTerminalColoursOnRequestOnly(t *testing.T) {
 	d := hostile(t)
 	d.State = "\x1b[2Jcleared\x07"
-	d.Judgement.Families[0].Sentences = []string{"a\x1b]0;title\x07b\u202Ec"}
+	d.Judgement.Operations[0].Sentences = []string{"a\x1b]0;title\x07b\u202Ec"}
 	escape := regexp.MustCompile("[\x00-\x09\x0b-\x1f\x7f-\u009f\u202e]")
 	if m := escape.FindString(string(render(t, plain, d))); m != "" {
 		t.Errorf("control character %q without colour", m)
@@ -69,7 +69,7 @@ func TestTerminalColoursOnRequestOnly(t *testing.T) {
 func renameLayout(d *report.Data, from, to string) {
 	for i := range d.Plan.Layouts {
 		if d.Plan.Layouts[i].Name == from {
-			d.Plan.Layouts[i].Name, d.Judgement.Families[0].Result.Arms[i].Name = to, to
+			d.Plan.Layouts[i].Name, d.Judgement.Operations[0].Result.Arms[i].Name = to, to
 		}
 	}
 	for i := range d.Trials {

@@ -40,12 +40,12 @@ func (v view) trials() []trial {
 	for i, t := range v.Data.Trials {
 		x := trial{Trial: t, Number: i + 1, Kind: kindDone, Throughput: math.NaN(), Deviation: math.NaN()}
 		for _, m := range t.Measures {
-			if m.Family == v.Family {
+			if m.Operation == v.Operation {
 				x.Measure = m
 				break
 			}
 		}
-		if y, ok := t.Throughput(v.Family); ok && say.Known(y) {
+		if y, ok := t.Throughput(v.Operation); ok && say.Known(y) {
 			x.Throughput = y
 		}
 		switch {

@@ -193,7 +193,7 @@ func (v view) types() []document.Block {
 		})
 	}
 	table := document.Tabulate(document.Table{Caption: "Latencies by layout and type"}, all,
-		document.Words("family", func(l experiment.Latency) string { return l.Family }).Only(document.Paper).As("nb"),
+		document.Words("operation", func(l experiment.Latency) string { return l.Operation }).Only(document.Paper).As("nb"),
 		document.Name("layout", func(l experiment.Latency) string { return l.Layout }),
 		document.Words("type", func(l experiment.Latency) string { return l.Type }).As("nb"),
 		document.Num("a minute", func(l experiment.Latency) string { return say.Sig3(l.PerMinute) }).Spare(2),

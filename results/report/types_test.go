@@ -16,10 +16,10 @@ func mixed(levels bool) Data {
 	d := Data{Plan: experiment.Plan{Baseline: "1 file", Confidence: 0.95, P99Limit: 50 * time.Millisecond,
 		Layouts: []filewise.Layout{{Name: "1 file"}, {Name: "4 files"}}}}
 	d.Judgement.Latencies = []experiment.Latency{
-		{Family: "orders", Layout: "1 file", Type: "new-order", Count: 900, PerMinute: 5400, P50: 2 * time.Millisecond, P90: 3 * time.Millisecond,
-			P99: 9 * time.Millisecond, P999: 11 * time.Millisecond, Max: 2 * time.Second,
+		{Operation: "orders", Layout: "1 file", Type: "new-order", Count: 900, PerMinute: 5400, P50: 2 * time.Millisecond,
+			P90: 3 * time.Millisecond, P99: 9 * time.Millisecond, P999: 11 * time.Millisecond, Max: 2 * time.Second,
 			Errors: map[filewise.Class]int64{filewise.ClassDeadlock: 7}},
-		{Family: "orders", Layout: "4 files", Type: "<i>rare</i>"},
+		{Operation: "orders", Layout: "4 files", Type: "<i>rare</i>"},
 	}
 	if levels {
 		lo, hi := 95.0, 104.0

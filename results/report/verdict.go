@@ -53,7 +53,7 @@ func (v view) met() string { return conditionsInShort(v.whole.Judgement.Conditio
 // Headline returns the verdict in one sentence, or why there is none, and its limit.
 func (v view) Headline() string {
 	said, limit := v.decision(), v.whole.Judgement.Limit(v.Plan)
-	part := len(v.whole.Judgement.Families) > 1 && !v.several() // the whole run's headline has the limit
+	part := len(v.whole.Judgement.Operations) > 1 && !v.several() // the whole run's headline has the limit
 	if limit == "" || part || strings.HasPrefix(said, "No ") {
 		return said
 	}
@@ -73,7 +73,7 @@ func (v view) headlined() []document.Block {
 // decision returns the headline without its limit.
 func (v view) decision() string {
 	if v.several() {
-		return Summary(v.Plan.Baseline, familiesOf(v.whole))
+		return Summary(v.Plan.Baseline, operationsOf(v.whole))
 	}
 	if s := v.of.Sentences; len(s) > 0 {
 		return s[0]
@@ -93,7 +93,7 @@ func (v view) further() []string {
 	if v.several() {
 		var out []string
 		for _, f := range v.parts {
-			if said := f.Headline(); said != v.Headline() { // the headline of all families is no verdict
+			if said := f.Headline(); said != v.Headline() { // the headline of all operations is no verdict
 				out = append(out, f.Name+": "+said)
 			}
 		}
@@ -291,10 +291,10 @@ func ScopeText(scope []filewise.Warning, remedies bool) string {
 	return said
 }
 
-// mostOpen is the most families whose reasons a page shows unfolded.
+// mostOpen is the most operations whose reasons a page shows unfolded.
 const mostOpen = 2
 
-// causes returns the sentences of each family. Families with the same sentences share one entry.
+// causes returns the sentences of each operation. Operations with the same sentences share one entry.
 func (v view) causes() []document.Fold {
 	var all []document.Fold
 	for _, f := range v.parts {
@@ -312,7 +312,7 @@ func (v view) causes() []document.Fold {
 	return all
 }
 
-// why returns the reasons why the layouts differ, or do not, by family. A terminal shows them for up to mostDetailed
+// why returns the reasons why the layouts differ, or do not, by operation. A terminal shows them for up to mostDetailed
 // entries. For up to mostOpen entries, a page has them in its answer instead.
 func (v view) why() []document.Block {
 	all := v.causes()

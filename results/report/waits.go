@@ -24,13 +24,13 @@ var waitClasses = []filewise.WaitClass{
 	filewise.WaitTemp, filewise.WaitCheckpoint, filewise.WaitMemory, filewise.WaitNetwork, filewise.WaitOther,
 }
 
-// waited holds the waits of one family's connections.
+// waited holds the waits of one operation's connections.
 type waited struct {
-	Family  string // empty if the run has only one
-	Unit    string // name of one unit of work: "row"
-	Classes []filewise.WaitClass
-	Layouts []layoutWaits
-	Events  []waitEvent // the largest first
+	Operation string // empty if the run has only one
+	Unit      string // name of one unit of work: "row"
+	Classes   []filewise.WaitClass
+	Layouts   []layoutWaits
+	Events    []waitEvent // the largest first
 }
 
 // layoutWaits holds medians over a layout's trials. Times are in seconds per unit of work.
@@ -71,8 +71,8 @@ type eventKey struct {
 	class       filewise.WaitClass
 }
 
-// waits returns the connections' waits by family, or nothing if no wait was read.
-func (v view) waits() []document.Block { return v.eachFamily(view.waitBlocks) }
+// waits returns the connections' waits by operation, or nothing if no wait was read.
+func (v view) waits() []document.Block { return v.eachOperation(view.waitBlocks) }
 
 func (v view) waitBlocks() []document.Block {
 	w, ok := v.waited()
@@ -116,9 +116,9 @@ func (v view) waitBlocks() []document.Block {
 	}
 }
 
-// waited returns the waits of one family's connections. ok is false if none was read.
+// waited returns the waits of one operation's connections. ok is false if none was read.
 func (v view) waited() (waited, bool) {
-	w := waited{Family: v.Name, Unit: cause.Singular(v.Unit)}
+	w := waited{Operation: v.Name, Unit: cause.Singular(v.Unit)}
 	events := map[eventKey]bool{} // true if the event's time is measured
 	measures := make([][]filewise.Measure, len(v.Rows))
 	for i, r := range v.Rows {

@@ -19,9 +19,9 @@ var writtenKinds = [][2]string{
 	{filewise.WrittenDevices, "devices, by anybody"},
 }
 
-// written returns the writes by family, and the number of checkpoints. It returns nothing if neither was counted.
+// written returns the writes by operation, and the number of checkpoints. It returns nothing if neither was counted.
 func (v view) written() []document.Block {
-	blocks := v.eachFamily(view.writtenBlocks)
+	blocks := v.eachOperation(view.writtenBlocks)
 	if len(blocks) == 0 {
 		return nil
 	}

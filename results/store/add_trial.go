@@ -80,7 +80,7 @@ func addMeasure(ctx context.Context, conn *sql.Conn, trial int64, ordinal int, m
 	_, err = conn.ExecContext(ctx, `INSERT INTO measures (trial, ordinal, family, unit, window_from, window_to, work, bytes,
 		tail, sync, slice_length, slices, hist, deltas, errors, types, turns, connections, paced, rest)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		trial, ordinal, m.Family, m.Unit, int64(m.Window[0]), int64(m.Window[1]), floatColumn(m.Work), floatColumn(m.Bytes),
+		trial, ordinal, m.Operation, m.Unit, int64(m.Window[0]), int64(m.Window[1]), floatColumn(m.Work), floatColumn(m.Bytes),
 		int64(m.Tail), int64(m.Sync), int64(m.SliceLength), packSlices(m.Slices), m.Hist, deltas, failures, types, turns, m.Connections, m.Paced,
 		rest)
 	return err

@@ -93,7 +93,7 @@ func finite(x float64) *float64 {
 	return &x
 }
 
-// ExportCSV writes a TrialRow for each trial and family, by RFC 4180 (lines end in CRLF).
+// ExportCSV writes a TrialRow for each trial and operation, by RFC 4180 (lines end in CRLF).
 func ExportCSV(w io.Writer, run Run, trials []filewise.Trial) error {
 	return writeCSV(w, func(add func(TrialRow) error) error { return trialRows(run, trials, add) })
 }
@@ -162,8 +162,8 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
-// JudgedBy holds how the verdict uses a trial, and the rules that judge its family. The rules are the same in all rows
-// of a family. If a run cannot be judged, all fields are absent.
+// JudgedBy holds how the verdict uses a trial, and the rules that judge its operation. The rules are the same in all rows
+// of an operation. If a run cannot be judged, all fields are absent.
 type JudgedBy struct {
 	Judged       *bool    `parquet:"judged,optional"`        // true if the verdict uses it
 	Order        *int32   `parquet:"order,optional"`         // place among trials that ran one by one
@@ -180,7 +180,7 @@ type JudgedBy struct {
 }
 
 // samplesOf returns the tables that judge the run, or none if it cannot be judged.
-func samplesOf(run Run, trials []filewise.Trial) []experiment.FamilySample {
+func samplesOf(run Run, trials []filewise.Trial) []experiment.OperationSample {
 	if len(run.Plan.Layouts) < 2 {
 		return nil
 	}
@@ -191,13 +191,13 @@ func samplesOf(run Run, trials []filewise.Trial) []experiment.FamilySample {
 	return samples
 }
 
-// judgedBy returns how a trial's measure is judged. A trial without measures is judged by the first family. So is a
-// measure of no judged family, such as the probe before a trial.
-func judgedBy(samples []experiment.FamilySample, p experiment.Plan, t filewise.Trial, family string) (by JudgedBy) {
+// judgedBy returns how a trial's measure is judged. A trial without measures is judged by the first operation. So is a
+// measure of no judged operation, such as the probe before a trial.
+func judgedBy(samples []experiment.OperationSample, p experiment.Plan, t filewise.Trial, operation string) (by JudgedBy) {
 	if len(samples) == 0 {
 		return by
 	}
-	s, of := samples[0], slices.IndexFunc(samples, func(x experiment.FamilySample) bool { return x.Family == family })
+	s, of := samples[0], slices.IndexFunc(samples, func(x experiment.OperationSample) bool { return x.Operation == operation })
 	if of >= 0 {
 		s = samples[of]
 	}
@@ -208,7 +208,7 @@ func judgedBy(samples []experiment.FamilySample, p experiment.Plan, t filewise.T
 		by.LayoutNumber, by.Rank, by.Twin = int32Of(i+1), int32Of(arm.Rank), some(arm.Twin)
 		used := false
 		if b := t.Cell.Block - 1; !t.Cell.Pilot && b >= 0 && b < len(s.Table) && t.State == filewise.Done {
-			used = s.Table[b][i].OK && (of >= 0 || family == experiment.FamilyCalibration)
+			used = s.Table[b][i].OK && (of >= 0 || operation == experiment.OperationCalibration)
 			if n := s.Table[b][i].Order; n > 0 {
 				by.Order = int32Of(n)
 			}
@@ -231,21 +231,21 @@ func int32Of(n int) *int32 {
 }
 
 // CounterRow is a row of ExportParquetCounters and ExportCSVCounters. There is one for each counter of each trial and
-// family, over the measured window.
+// operation, over the measured window.
 type CounterRow struct {
-	Run     int64    `parquet:"run"`
-	Block   int32    `parquet:"block"`
-	Layout  string   `parquet:"layout,dict"`
-	Attempt int32    `parquet:"attempt"`
-	Pilot   bool     `parquet:"pilot"`
-	State   string   `parquet:"state,dict"`
-	Family  string   `parquet:"family,dict"`
-	Probe   string   `parquet:"probe,dict"`
-	Name    string   `parquet:"name,dict"`
-	Unit    string   `parquet:"unit,dict"`
-	Class   *string  `parquet:"class,dict,optional"` // class of a wait
-	File    *string  `parquet:"file,dict,optional"`  // file that the counter is about
-	Value   *float64 `parquet:"value,optional"`
+	Run       int64    `parquet:"run"`
+	Block     int32    `parquet:"block"`
+	Layout    string   `parquet:"layout,dict"`
+	Attempt   int32    `parquet:"attempt"`
+	Pilot     bool     `parquet:"pilot"`
+	State     string   `parquet:"state,dict"`
+	Operation string   `parquet:"family,dict"`
+	Probe     string   `parquet:"probe,dict"`
+	Name      string   `parquet:"name,dict"`
+	Unit      string   `parquet:"unit,dict"`
+	Class     *string  `parquet:"class,dict,optional"` // class of a wait
+	File      *string  `parquet:"file,dict,optional"`  // file that the counter is about
+	Value     *float64 `parquet:"value,optional"`
 }
 
 // ExportParquetCounters writes the counters of all trials as one Parquet file.
@@ -258,7 +258,7 @@ func counterRows(run Run, trials []filewise.Trial, add func(CounterRow) error) e
 		row := CounterRow{Run: run.ID, Block: int32(t.Cell.Block), Layout: t.Cell.Layout, Attempt: int32(t.Cell.Attempt), Pilot: t.Cell.Pilot,
 			State: string(t.State)}
 		for _, m := range t.Measures {
-			row.Family = m.Family
+			row.Operation = m.Operation
 			for _, d := range m.Deltas {
 				row.Probe, row.Name, row.Unit, row.Value = d.Probe, d.Name, d.Unit, finite(d.Value)
 				row.Class, row.File = some(string(d.Class)), some(d.File)

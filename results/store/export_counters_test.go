@@ -30,8 +30,8 @@ func TestExportCounters(t *testing.T) {
 	if len(rows) != 3 {
 		t.Fatalf("%d rows", len(rows))
 	}
-	if r := rows[0]; r.Run != run.ID || r.Family != trial.Measures[0].Family || r.Probe != "waits" || r.Class == nil || *r.Class != "lock" ||
-		r.File != nil || *r.Value != 0.125 {
+	if r := rows[0]; r.Run != run.ID || r.Operation != trial.Measures[0].Operation || r.Probe != "waits" || r.Class == nil ||
+		*r.Class != "lock" || r.File != nil || *r.Value != 0.125 {
 		t.Errorf("%+v", r)
 	}
 	if r := rows[1]; r.Class != nil || r.File == nil || *r.File != "/v/a.db" || *r.Value != 1e9 {

@@ -28,7 +28,7 @@ func TestExportParquet(t *testing.T) {
 		t.Fatalf("%d rows", len(rows))
 	}
 	m, first := trials[0].Measures[0], rows[0]
-	if first.Run != run.ID || *first.Family != m.Family || *first.Work != m.Work || *first.Throughput != m.Throughput() ||
+	if first.Run != run.ID || *first.Operation != m.Operation || *first.Work != m.Work || *first.Throughput != m.Throughput() ||
 		!first.Started.Equal(trials[0].Started.Truncate(time.Microsecond)) ||
 		*first.Window != (m.Window[1]-m.Window[0]).Seconds() {
 		t.Errorf("%+v", first)
@@ -36,7 +36,7 @@ func TestExportParquet(t *testing.T) {
 	if x := rows[len(trials[0].Measures)]; x.Work != nil || x.Throughput != nil {
 		t.Errorf("no number is %v, %v", x.Work, x.Throughput)
 	}
-	if x := rows[len(rows)-1]; x.Family != nil || x.Work != nil || x.Throughput != nil || x.Reason != "r" || x.Block != 3 {
+	if x := rows[len(rows)-1]; x.Operation != nil || x.Work != nil || x.Throughput != nil || x.Reason != "r" || x.Block != 3 {
 		t.Errorf("%+v", x)
 	}
 	f, err := parquet.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()))

@@ -11,8 +11,8 @@ import (
 	"filewise/lab/experiment"
 )
 
-// TrialRow is a row of ExportParquet and ExportCSV. There is one for each trial and family, and one for the mean of all
-// families if the run has it. A trial that measured nothing has one row. From the last columns, judge computes the
+// TrialRow is a row of ExportParquet and ExportCSV. There is one for each trial and operation, and one for the mean of all
+// operations if the run has it. A trial that measured nothing has one row. From the last columns, judge computes the
 // stored verdict again. Throughput is in units per second, window_s is the length of the measured window, and times are
 // in seconds. Absent values are null.
 type TrialRow struct {
@@ -24,7 +24,7 @@ type TrialRow struct {
 	Pilot      bool      `parquet:"pilot"`
 	State      string    `parquet:"state,dict"`
 	Reason     string    `parquet:"reason"`
-	Family     *string   `parquet:"family,dict,optional"`
+	Operation  *string   `parquet:"family,dict,optional"`
 	Throughput *float64  `parquet:"throughput,optional"`
 	Unit       *string   `parquet:"unit,dict,optional"`
 	Work       *float64  `parquet:"work,optional"`
@@ -44,16 +44,16 @@ type TrialRow struct {
 }
 
 // SliceRow is a row of ExportParquetSlices: one for each slice of each trial and
-// family.
+// operation.
 type SliceRow struct {
-	Run     int64  `parquet:"run"`
-	Block   int32  `parquet:"block"`
-	Layout  string `parquet:"layout,dict"`
-	Attempt int32  `parquet:"attempt"`
-	Pilot   bool   `parquet:"pilot"`
-	State   string `parquet:"state,dict"`
-	Family  string `parquet:"family,dict"`
-	Unit    string `parquet:"unit,dict"`
+	Run       int64  `parquet:"run"`
+	Block     int32  `parquet:"block"`
+	Layout    string `parquet:"layout,dict"`
+	Attempt   int32  `parquet:"attempt"`
+	Pilot     bool   `parquet:"pilot"`
+	State     string `parquet:"state,dict"`
+	Operation string `parquet:"family,dict"`
+	Unit      string `parquet:"unit,dict"`
 	// Slice counts from 0. Start is the slice's beginning, from the start of the warm-up, and Length its length, both in
 	// seconds.
 	Slice    int32   `parquet:"slice"`
@@ -81,13 +81,13 @@ func trialRows(run Run, trials []filewise.Trial, add func(TrialRow) error) error
 			}
 		}
 		for _, m := range t.Measures {
-			row.JudgedBy = judgedBy(samples, run.Plan, t, m.Family)
+			row.JudgedBy = judgedBy(samples, run.Plan, t, m.Operation)
 			if err := add(withMeasure(row, t, m)); err != nil {
 				return err
 			}
 		}
 		if m, ok := run.Plan.OverallMeasure(t); ok {
-			row.JudgedBy = judgedBy(samples, run.Plan, t, m.Family)
+			row.JudgedBy = judgedBy(samples, run.Plan, t, m.Operation)
 			row := withMeasure(row, t, m)
 			row.Work, row.Window, row.Tail, row.Sync = nil, nil, nil, nil // the mean of several measures has none of these
 			if err := add(row); err != nil {
@@ -99,7 +99,7 @@ func trialRows(run Run, trials []filewise.Trial, add func(TrialRow) error) error
 }
 
 func withMeasure(row TrialRow, t filewise.Trial, m filewise.Measure) TrialRow {
-	row.Family, row.Unit, row.Work = &m.Family, &m.Unit, finite(m.Work)
+	row.Operation, row.Unit, row.Work = &m.Operation, &m.Unit, finite(m.Work)
 	if x, ok := throughput(t, m); ok {
 		row.Throughput = finite(x)
 	}
@@ -124,7 +124,7 @@ func ExportParquetSlices(w io.Writer, run Run, trials []filewise.Trial) error {
 				for i, work := range m.Slices {
 					from := time.Duration(i) * m.SliceLength
 					err := add(SliceRow{Run: run.ID, Block: int32(t.Cell.Block), Layout: t.Cell.Layout, Attempt: int32(t.Cell.Attempt),
-						Pilot: t.Cell.Pilot, State: string(t.State), Family: m.Family, Unit: m.Unit,
+						Pilot: t.Cell.Pilot, State: string(t.State), Operation: m.Operation, Unit: m.Unit,
 						Slice: int32(i), Start: from.Seconds(), Length: m.SliceLength.Seconds(),
 						InWindow: from >= m.Window[0] && from+m.SliceLength <= m.Window[1], Work: work})
 					if err != nil {

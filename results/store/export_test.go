@@ -131,7 +131,7 @@ func TestExportCSV(t *testing.T) {
 	}
 	lines, err := csv.NewReader(&out).ReadAll()
 	must(t, err)
-	if len(lines) != 5 { // the third trial has two families
+	if len(lines) != 5 { // the third trial has two operations
 		t.Fatalf("%d lines", len(lines))
 	}
 	want := [][]string{

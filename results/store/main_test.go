@@ -87,7 +87,7 @@ func sampleTrial(block int) filewise.Trial {
 		Started: time.Date(2026, 3, 1, 14, 5, 9, 123456789, time.FixedZone("", 3*3600)),
 		Elapsed: 1234567890123,
 		Measures: []filewise.Measure{{
-			Family: "inserts", Unit: "rows", Connections: 4, Paced: true, Window: [2]time.Duration{1, 2e9 + 1}, Work: 0.1 + 0.2, Bytes: 1e20,
+			Operation: "inserts", Unit: "rows", Connections: 4, Paced: true, Window: [2]time.Duration{1, 2e9 + 1}, Work: 0.1 + 0.2, Bytes: 1e20,
 			Tail: 5, Sync: 7, SliceLength: 5e7, Slices: slices, Hist: []byte{0, 1, 255},
 			Deltas: []filewise.Delta{{Probe: "cpu", Name: "user", Unit: "s", Value: math.SmallestNonzeroFloat64},
 				{Probe: "cpu", Name: "idle", Value: 3, Class: filewise.WaitLock, File: "/a b"}},
@@ -95,7 +95,7 @@ func sampleTrial(block int) filewise.Trial {
 			Types: map[string]filewise.TypeMeasure{
 				"new-order": {Work: 11.5, Hist: []byte{1, 0, 255}, Errors: map[filewise.Class]int64{filewise.ClassDeadlock: 3}}, "payment": {},
 			},
-		}, {Family: "none", Turns: []float64{1200.5, 0, math.SmallestNonzeroFloat64},
+		}, {Operation: "none", Turns: []float64{1200.5, 0, math.SmallestNonzeroFloat64},
 			Rest: &filewise.Rest{Work: 0.1, Time: time.Second, Empty: 1}}},
 		Stages:   []filewise.Stage{{Name: filewise.StageBuild, Took: 99}},
 		Files:    []filewise.File{{Role: filewise.RoleData, Path: "/data/ä \"x\"", Bytes: 1, Allocated: &zero, EngineBytes: &much}, {Path: "b"}},

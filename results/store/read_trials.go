@@ -102,7 +102,7 @@ func scanMeasure(rows *sql.Rows) (id int64, m filewise.Measure, scanErr, err err
 	var slices []byte
 	var noSlices, noHist bool
 	var deltas, failures, types, turns, rest string
-	if scanErr = rows.Scan(&id, &m.Family, &m.Unit, &m.Window[0], &m.Window[1], &work, &bytes, &m.Tail, &m.Sync,
+	if scanErr = rows.Scan(&id, &m.Operation, &m.Unit, &m.Window[0], &m.Window[1], &work, &bytes, &m.Tail, &m.Sync,
 		&m.SliceLength, &slices, &noSlices, &m.Hist, &noHist, &deltas, &failures, &types, &turns, &m.Connections, &m.Paced,
 		&rest); scanErr != nil {
 		return id, m, scanErr, nil

@@ -236,7 +236,7 @@ type Run struct {
 	Why      string             `json:"why,omitempty"`     // why it ended, in a sentence
 	Verdict  string             `json:"verdict,omitempty"` // in one line
 	// Decisions holds the verdict as data. It is empty for runs that have not ended, or were stored before decisions were.
-	Decisions []experiment.FamilyDecision `json:"decisions,omitempty"`
+	Decisions []experiment.OperationDecision `json:"decisions,omitempty"`
 	// Seal proves that this host has stored the plan's addresses. No bundle or export contains it.
 	Seal string `json:"-"`
 	// Origin is the run's origin. Nil means it was measured for this store.
@@ -259,8 +259,8 @@ type RunInfo struct {
 	Ending   experiment.Ending `json:"ending,omitempty"`
 	Verdict  string            `json:"verdict,omitempty"`
 	// Decisions holds the verdict as data. It is empty for runs that have not ended, or were stored before decisions were.
-	Decisions []experiment.FamilyDecision `json:"decisions,omitempty"`
-	Origin    *Origin                     `json:"origin,omitempty"` // nil means it was measured here
+	Decisions []experiment.OperationDecision `json:"decisions,omitempty"`
+	Origin    *Origin                        `json:"origin,omitempty"` // nil means it was measured here
 }
 
 // Outcome holds how a run ended.
@@ -270,6 +270,6 @@ type Outcome struct {
 	Ending  experiment.Ending
 	Why     string
 	Verdict string // in one line, for the list
-	// Decisions holds the verdict as data, one for each family.
-	Decisions []experiment.FamilyDecision
+	// Decisions holds the verdict as data, one for each operation.
+	Decisions []experiment.OperationDecision
 }

@@ -274,11 +274,11 @@ func (c *selfCheck) trial(check string, t filewise.Trial) {
 	for _, m := range t.Measures {
 		if m.Work == 0 {
 			c.record.stage(filewise.StageMeasure)
-			c.say(check, filewise.StatusFailed, fmt.Sprintf("%s: 0 %s in %v, so nothing was tried", m.Family, m.Unit,
+			c.say(check, filewise.StatusFailed, fmt.Sprintf("%s: 0 %s in %v, so nothing was tried", m.Operation, m.Unit,
 				(m.Window[1]-m.Window[0]).Round(time.Millisecond)), paste)
 			return
 		}
-		parts = append(parts, fmt.Sprintf("%s %.0f %s in %v", m.Family, m.Work, m.Unit, (m.Window[1]-m.Window[0]).Round(time.Millisecond)))
+		parts = append(parts, fmt.Sprintf("%s %.0f %s in %v", m.Operation, m.Work, m.Unit, (m.Window[1]-m.Window[0]).Round(time.Millisecond)))
 		for _, d := range m.Deltas {
 			counters++
 			if filewise.OfWaits(d.Probe) {

@@ -14,7 +14,7 @@ func TestNoWorkIsNoSuccess(t *testing.T) {
 		var got []filewise.Finding
 		c := &selfCheck{record: newRecorder(""), report: func(f filewise.Finding) { got = append(got, f) }}
 		c.trial("inserts", filewise.Trial{State: filewise.Done, Measures: []filewise.Measure{
-			{Family: "inserts", Unit: "rows", Work: work, Window: [2]time.Duration{0, window}}}})
+			{Operation: "inserts", Unit: "rows", Work: work, Window: [2]time.Duration{0, window}}}})
 		if len(got) != 1 || got[0].Status != want {
 			t.Errorf("%v rows: %+v, want %s", work, got, want)
 		}

@@ -101,7 +101,7 @@ func small(o *plan.Options, about filewise.Description) {
 	if slices.Contains(sc.Flags, "batch") {
 		o.Repeat, o.Batch = plan.Of(1), plan.Of(1)
 	}
-	if o.Scenario == workload.FamilyCustom {
+	if o.Scenario == workload.OperationCustom {
 		o.Custom = custom()
 	}
 }

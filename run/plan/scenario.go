@@ -190,20 +190,20 @@ func (o *Options) ofOthers(sc workload.Scenario) error {
 	return nil
 }
 
-// setPhases plans the families that a trial measures.
+// setPhases plans the operations that a trial measures.
 func (m *maker) setPhases() error {
 	program, err := m.program()
 	if err != nil {
 		return err
 	}
-	m.plan.Phases, m.plan.Overall = program.Families(), m.sc.Overall
+	m.plan.Phases, m.plan.Overall = program.Operations(), m.sc.Overall
 	if m.plan.P99Limit = m.o.P99Limit.Value; m.plan.P99Limit < 0 {
 		return OutOfRange("p99-limit", m.o.P99Limit.Value, "give a time such as 50ms")
 	}
 	if m.fixed() {
 		m.plan.Window, m.plan.PilotWindow, m.plan.WarmUp, m.plan.SliceLength = 0, 0, 0, sliceLength
 	}
-	// A database that no trial alters could serve all trials. But with few builds, each family's interval would be several
+	// A database that no trial alters could serve all trials. But with few builds, each operation's interval would be several
 	// times as wide.
 	if program.ReadOnly && m.o.Builds.Given() {
 		if err := m.checkBuilds(); err != nil {

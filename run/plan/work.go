@@ -180,7 +180,7 @@ func (m *maker) setDrivers() error {
 			return refuse("leave --rate or --drivers out", "any free connection takes the next operation of a rate, and they are on several hosts")
 		case len(hosts) > x.Connections:
 			return refuse("name fewer, or give more --connections", "%s for %s (%s)", filewise.Counted(len(hosts), "driver"),
-				filewise.Counted(x.Connections, "connection"), x.Family)
+				filewise.Counted(x.Connections, "connection"), x.Operation)
 		}
 	}
 	m.plan.Drivers = hosts

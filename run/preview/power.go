@@ -70,7 +70,7 @@ func NoiseOf(p experiment.Plan, trials []filewise.Trial, source string) (Noise, 
 		return Noise{}, err
 	}
 	sd, ok := 0.0, false
-	for _, f := range j.Families { // the noisiest family counts, as in forecasts
+	for _, f := range j.Operations { // the noisiest operation counts, as in forecasts
 		if x, known := f.Result.Noise(); known {
 			sd, ok = max(sd, x), true
 		}

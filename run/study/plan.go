@@ -113,6 +113,6 @@ func customCommand(command []string, file string, e Experiment) []string {
 	if abs, err := filepath.Abs(file); err == nil {
 		file = abs
 	}
-	at := slices.Index(command, workload.FamilyCustom)
+	at := slices.Index(command, workload.OperationCustom)
 	return slices.Concat(command[:at], []string{file, "--only", e.Name}, command[at+1:])
 }

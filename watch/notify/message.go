@@ -74,15 +74,15 @@ type Run struct {
 	Ending   string     `json:"ending,omitempty"`
 	Why      string     `json:"why,omitempty"`
 	Verdict  string     `json:"verdict,omitempty"` // in one line
-	// Decisions holds the run's decisions, one for each family. It is missing before the run's end.
+	// Decisions holds the run's decisions, one for each operation. It is missing before the run's end.
 	Decisions []Decision `json:"decisions,omitempty"`
 }
 
-// Decision is the decision on a family of operations.
+// Decision is the decision on a operation.
 type Decision struct {
-	Family   string `json:"family,omitempty"` // missing if there is only one
-	Decision string `json:"decision"`         // use, keep, more, open or none
-	Layout   string `json:"layout,omitempty"` // the layout to use or to keep
+	Operation string `json:"family,omitempty"` // missing if there is only one
+	Decision  string `json:"decision"`         // use, keep, more, open or none
+	Layout    string `json:"layout,omitempty"` // the layout to use or to keep
 	// BoundPercent is the most that any tested layout can gain over the baseline. MarginPercent is the difference that it
 	// is compared with. Null means not known.
 	BoundPercent  *float64 `json:"bound_percent"`

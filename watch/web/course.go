@@ -52,7 +52,7 @@ func courseOfMeasure(t filewise.Trial, m filewise.Measure) Course {
 const earlierShown = 5
 
 // earlier returns the courses of the layout's last trials, the newest last.
-func earlier(trials []filewise.Trial, layout, family string) []Course {
+func earlier(trials []filewise.Trial, layout, operation string) []Course {
 	var out []Course
 	for i := len(trials) - 1; i >= 0 && len(out) < earlierShown; i-- {
 		t := trials[i]
@@ -60,7 +60,7 @@ func earlier(trials []filewise.Trial, layout, family string) []Course {
 			continue
 		}
 		for _, m := range t.Measures {
-			if c := courseOfMeasure(t, m); m.Family == family && len(c.Values) > 0 {
+			if c := courseOfMeasure(t, m); m.Operation == operation && len(c.Values) > 0 {
 				out = append([]Course{c}, out...)
 			}
 		}

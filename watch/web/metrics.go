@@ -19,9 +19,9 @@ import (
 
 // The labels of a run, and of one of its layouts.
 var (
-	runLabels    = []string{"run", "engine", "scenario"}
-	layoutLabels = append(append([]string(nil), runLabels...), "layout")
-	familyLabels = append(append([]string(nil), layoutLabels...), "family")
+	runLabels       = []string{"run", "engine", "scenario"}
+	layoutLabels    = append(append([]string(nil), runLabels...), "layout")
+	operationLabels = append(append([]string(nil), layoutLabels...), "family")
 )
 
 // metric describes a gauge and the names of its labels.
@@ -48,27 +48,27 @@ var (
 		layoutLabels)
 	metricStage    = newMetric("trial_stage", "1 for the stage of the running trial; absent when none runs.", layoutLabels, "stage")
 	metricSeconds  = newMetric("trial_elapsed_seconds", "Time since the running trial began.", layoutLabels)
-	metricNow      = newMetric("trial_throughput", "Throughput of the running trial now, in units per second.", familyLabels, "unit")
-	metricTypical  = newMetric("layout_throughput", "Throughput of the layout's typical trial, in units per second.", familyLabels, "unit")
+	metricNow      = newMetric("trial_throughput", "Throughput of the running trial now, in units per second.", operationLabels, "unit")
+	metricTypical  = newMetric("layout_throughput", "Throughput of the layout's typical trial, in units per second.", operationLabels, "unit")
 	metricEstimate = newMetric("layout_difference_ratio", "Estimated difference of throughput from the baseline: 0.06 is 6 % more.",
-		familyLabels)
-	metricLow     = newMetric("layout_difference_low_ratio", "Lower limit of the difference's interval.", familyLabels)
-	metricHigh    = newMetric("layout_difference_high_ratio", "Upper limit of the difference's interval.", familyLabels)
+		operationLabels)
+	metricLow     = newMetric("layout_difference_low_ratio", "Lower limit of the difference's interval.", operationLabels)
+	metricHigh    = newMetric("layout_difference_high_ratio", "Upper limit of the difference's interval.", operationLabels)
 	metricWritten = newMetric("layout_write_amplification_ratio",
-		"Bytes that the server wrote for each byte of the work's data, in the layout's typical trial.", familyLabels)
+		"Bytes that the server wrote for each byte of the work's data, in the layout's typical trial.", operationLabels)
 	metricCycles = newMetric("layout_checkpoint_cycles", "Checkpoint cycles in the measured window of the layout's typical trial.",
-		familyLabels)
-	metricBest = newMetric("layout_recommended", "1 for the layout that the verdict recommends, else 0.", familyLabels)
+		operationLabels)
+	metricBest = newMetric("layout_recommended", "1 for the layout that the verdict recommends, else 0.", operationLabels)
 
 	metricDecision = newMetric("run_decision", "1 for what the run comes to: use, keep, more, open or none.", runLabels, "family", "decision")
 	metricBound    = newMetric("run_gain_bound_ratio", "The most that any tested layout can gain over the baseline: 0.02 is 2 %.", runLabels,
 		"family")
 
 	metricLatency = newMetric("layout_latency_seconds", "What so many of the layout's operations stay within: operations of a type, or all.",
-		familyLabels, "operation", "percentile")
+		operationLabels, "operation", "percentile")
 
 	metricWaiting = newMetric("trial_waiting_sessions", "Sessions that wait at a time, by the class of their waits: the mean of the running "+
-		"trial's window so far.", familyLabels, "class")
+		"trial's window so far.", operationLabels, "class")
 	metricMemory = newMetric("trial_memory_bytes", "Memory of the machine: the mean of the running trial's window so far.", layoutLabels,
 		"kind")
 )
@@ -112,21 +112,21 @@ func (s *Server) scrape(ctx context.Context) scrape {
 	}
 	run := []string{strconv.FormatInt(p.Run, 10), p.Engine, p.Scenario}
 	out.ofRun(run, p, status.Now)
-	for _, l := range p.Families[0].Layouts {
+	for _, l := range p.Operations[0].Layouts {
 		out.ofLayout(append(run[:3:3], l.Name), p, l)
 	}
-	for _, f := range p.Families {
-		family := append(run[:3:3], f.Name)
-		out.gauge(metricDecision, 1, append(family[:4:4], string(f.Decision.Decision))...)
+	for _, f := range p.Operations {
+		operation := append(run[:3:3], f.Name)
+		out.gauge(metricDecision, 1, append(operation[:4:4], string(f.Decision.Decision))...)
 		if most := f.Decision.BoundPercent; most != nil {
-			out.gauge(metricBound, *most/100, family...)
+			out.gauge(metricBound, *most/100, operation...)
 		}
 		for _, l := range f.Layouts {
-			out.ofFamily(append(run[:3:3], l.Name, f.Name), p, l)
+			out.ofOperation(append(run[:3:3], l.Name, f.Name), p, l)
 		}
 	}
 	for _, l := range p.Types {
-		out.ofLatency(append(run[:3:3], l.Layout, l.Family, l.Type), l.P50, l.P99, l.P999)
+		out.ofLatency(append(run[:3:3], l.Layout, l.Operation, l.Type), l.P50, l.P99, l.P999)
 	}
 	if n := status.Now; n != nil && n.Stage != "" {
 		out.ofTrial(append(run[:3:3], n.Cell.Layout), n)
@@ -158,30 +158,30 @@ func (s scrape) ofLayout(layout []string, p *Progress, l report.LayoutDoc) {
 	s.gauge(metricPlanned, float64(planned), layout...)
 }
 
-// ofFamily adds a layout's results. Unknown values are left out.
-func (s scrape) ofFamily(family []string, p *Progress, l report.LayoutDoc) {
+// ofOperation adds a layout's results. Unknown values are left out.
+func (s scrape) ofOperation(operation []string, p *Progress, l report.LayoutDoc) {
 	if l.Typical != nil {
-		s.gauge(metricTypical, *l.Typical, append(family, strings.TrimSuffix(l.Unit, "/s"))...)
+		s.gauge(metricTypical, *l.Typical, append(operation, strings.TrimSuffix(l.Unit, "/s"))...)
 	}
 	for d, x := range map[*metric]*float64{metricWritten: l.WrittenPerByte, metricCycles: l.CheckpointCycles} {
 		if x != nil {
-			s.gauge(d, *x, family...)
+			s.gauge(d, *x, operation...)
 		}
 	}
 	if t := l.Latency; t != nil {
-		s.ofLatency(append(family[:len(family):len(family)], "all"), t.P50, t.P99, t.P999)
+		s.ofLatency(append(operation[:len(operation):len(operation)], "all"), t.P50, t.P99, t.P999)
 	}
 	best := 0.0
 	if l.Recommended {
 		best = 1
 	}
-	s.gauge(metricBest, best, family...)
+	s.gauge(metricBest, best, operation...)
 	if l.Name == p.Baseline {
 		return
 	}
 	for d, percent := range map[*metric]*float64{metricEstimate: l.Percent, metricLow: l.PercentLow, metricHigh: l.PercentHigh} {
 		if percent != nil {
-			s.gauge(d, *percent/100, family...)
+			s.gauge(d, *percent/100, operation...)
 		}
 	}
 }
@@ -196,7 +196,7 @@ func (s scrape) ofTrial(layout []string, n *Now) {
 	s.gauge(metricStage, 1, append(layout, n.Stage)...)
 	s.gauge(metricSeconds, n.Seconds, layout...)
 	if n.Throughput != nil {
-		s.gauge(metricNow, *n.Throughput, append(layout, n.Family, n.Unit)...)
+		s.gauge(metricNow, *n.Throughput, append(layout, n.Operation, n.Unit)...)
 	}
 }
 
@@ -212,6 +212,6 @@ func (s scrape) ofCounters(layout []string, n *Now) {
 		}
 	}
 	for class, x := range waiting {
-		s.gauge(metricWaiting, x, append(layout, n.Family, string(class))...)
+		s.gauge(metricWaiting, x, append(layout, n.Operation, string(class))...)
 	}
 }

@@ -68,7 +68,7 @@ func TestMetrics(t *testing.T) {
 			all["filewise_campaign_order_state"] != nil
 	})
 	status := m.Status(t.Context(), 0)
-	four := status.Progress.Families[0].Layouts[2]
+	four := status.Progress.Operations[0].Layouts[2]
 	at := func(ms int64) float64 { // as a histogram of three digits has it
 		h := hdr.New(1, 1e9, 3)
 		must(t, h.RecordValue(ms*1000))

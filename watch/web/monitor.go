@@ -39,12 +39,12 @@ type Monitor struct {
 
 // running holds the state of the running trial.
 type running struct {
-	cell         filewise.Cell
-	stage        string
-	started      time.Time // zero means no trial runs
-	family, unit string
-	live         *drive.Live
-	probes       *probe.Live
+	cell            filewise.Cell
+	stage           string
+	started         time.Time // zero means no trial runs
+	operation, unit string
+	live            *drive.Live
+	probes          *probe.Live
 }
 
 // NewMonitor returns a monitor for a run of a store. d holds the run's earlier trials and the preflight's warnings.
@@ -82,7 +82,7 @@ func (m *Monitor) Notify(e experiment.Event) {
 		t := &m.trial
 		t.stage = e.Stage
 		if e.Live != nil || e.Probes != nil {
-			t.live, t.probes, t.family, t.unit = e.Live, e.Probes, e.Family, e.Unit
+			t.live, t.probes, t.operation, t.unit = e.Live, e.Probes, e.Operation, e.Unit
 		}
 	case experiment.EventRecorded:
 		m.version++
@@ -190,7 +190,7 @@ func (m *Monitor) progress(d report.Data, notes []Line, version uint64) Progress
 // look fills in what the running trial is doing.
 func (m *Monitor) look(ctx context.Context, n *Now, d report.Data, t running) {
 	now := time.Now()
-	n.Cell, n.Place, n.Stage, n.Family, n.Unit = t.cell, report.Place(d, t.cell), t.live.Stage(t.stage), t.family, t.unit
+	n.Cell, n.Place, n.Stage, n.Operation, n.Unit = t.cell, report.Place(d, t.cell), t.live.Stage(t.stage), t.operation, t.unit
 	n.Seconds = now.Sub(t.started).Seconds()
 	if t.live != nil {
 		if x := t.live.Throughput(now); x > 0 && t.live.Phase() != drive.PhaseOver {
@@ -198,7 +198,7 @@ func (m *Monitor) look(ctx context.Context, n *Now, d report.Data, t running) {
 		}
 		c := m.course.of(t.live)
 		n.Course = &c
-		n.Earlier = earlier(d.Trials, t.cell.Layout, t.family)
+		n.Earlier = earlier(d.Trials, t.cell.Layout, t.operation)
 	}
 	if t.probes != nil {
 		if deltas, since, ok := t.probes.Deltas(ctx); ok {

@@ -253,7 +253,7 @@ func TestStoreThatCannotBeRead(t *testing.T) {
 // What the layout to use loses in latency stands next to the headline.
 func TestProgressSaysWhatLatencyLoses(t *testing.T) {
 	d := finished(t)
-	d.Judgement.Families[0].LatencyLoss = "Caution: p99 is long."
+	d.Judgement.Operations[0].LatencyLoss = "Caution: p99 is long."
 	text, err := json.Marshal(ProgressOf(d))
 	must(t, err)
 	if !strings.Contains(string(text), `"latency_loss":"Caution: p99 is long."`) {

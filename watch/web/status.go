@@ -27,7 +27,7 @@ type Now struct {
 	Cell       filewise.Cell `json:"cell"`
 	Place      string        `json:"place"` // "block 3 of at most 20". Empty means no trial has begun
 	Stage      string        `json:"stage"`
-	Family     string        `json:"family,omitempty"`
+	Operation  string        `json:"family,omitempty"`
 	Unit       string        `json:"unit,omitempty"`
 	Seconds    float64       `json:"trial_seconds"`        // since the trial began
 	Throughput *float64      `json:"throughput,omitempty"` // current, in Unit per second
@@ -66,30 +66,30 @@ func counters(deltas []filewise.Delta, since time.Duration) []Counter {
 
 // Progress holds a run's results so far, and the remaining work.
 type Progress struct {
-	Run        int64              `json:"run"`
-	State      string             `json:"state"`
-	Scenario   string             `json:"scenario"`
-	Engine     string             `json:"engine"`
-	Durability string             `json:"durability"`
-	Seed       uint64             `json:"seed,string"` // a string, since JavaScript's numbers are too small
-	Started    time.Time          `json:"started"`
-	Ended      *time.Time         `json:"ended,omitempty"`
-	Baseline   string             `json:"baseline"`
-	Headline   string             `json:"headline"`
-	Loss       string             `json:"latency_loss,omitempty"` // of a layout to use
-	Relevance  string             `json:"relevance,omitempty"`    // share of the measurement that is about files
-	Sentences  []string           `json:"sentences"`
-	Confidence float64            `json:"confidence"`     // of the intervals: 0.95
-	Margin     float64            `json:"margin_percent"` // differences below it do not matter
-	Families   []report.FamilyDoc `json:"families"`       // at least one
-	Charts     []report.Chart     `json:"charts"`         // as in the report
-	Blocks     int                `json:"blocks"`         // complete blocks
-	MaxBlocks  int                `json:"max_blocks"`
-	Plan       Plan               `json:"plan"`
-	Left       string             `json:"left"` // time and work left, in words
-	Elapsed    float64            `json:"elapsed_seconds"`
-	Warnings   []filewise.Warning `json:"warnings"`
-	Log        []Line             `json:"log"` // oldest first
+	Run        int64                 `json:"run"`
+	State      string                `json:"state"`
+	Scenario   string                `json:"scenario"`
+	Engine     string                `json:"engine"`
+	Durability string                `json:"durability"`
+	Seed       uint64                `json:"seed,string"` // a string, since JavaScript's numbers are too small
+	Started    time.Time             `json:"started"`
+	Ended      *time.Time            `json:"ended,omitempty"`
+	Baseline   string                `json:"baseline"`
+	Headline   string                `json:"headline"`
+	Loss       string                `json:"latency_loss,omitempty"` // of a layout to use
+	Relevance  string                `json:"relevance,omitempty"`    // share of the measurement that is about files
+	Sentences  []string              `json:"sentences"`
+	Confidence float64               `json:"confidence"`     // of the intervals: 0.95
+	Margin     float64               `json:"margin_percent"` // differences below it do not matter
+	Operations []report.OperationDoc `json:"families"`       // at least one
+	Charts     []report.Chart        `json:"charts"`         // as in the report
+	Blocks     int                   `json:"blocks"`         // complete blocks
+	MaxBlocks  int                   `json:"max_blocks"`
+	Plan       Plan                  `json:"plan"`
+	Left       string                `json:"left"` // time and work left, in words
+	Elapsed    float64               `json:"elapsed_seconds"`
+	Warnings   []filewise.Warning    `json:"warnings"`
+	Log        []Line                `json:"log"` // oldest first
 	// Types holds the latencies of each type of operation, if there are several types.
 	Types []experiment.Latency `json:"latency_by_type,omitempty"`
 }
@@ -111,7 +111,7 @@ func ProgressOf(d report.Data) Progress {
 		Run: d.RunID, State: d.State, Scenario: p.Scenario, Engine: p.Target.Engine, Durability: string(p.Target.Durability), Seed: p.Seed,
 		Started: d.Started, Baseline: p.Baseline, Headline: report.Headline(d), Loss: j.LatencyLoss(), Relevance: report.Relevance(d),
 		Sentences:  j.Sentences(),
-		Confidence: p.Confidence, Margin: p.Margin, Families: report.Families(d), Charts: report.Charts(d),
+		Confidence: p.Confidence, Margin: p.Margin, Operations: report.Operations(d), Charts: report.Charts(d),
 		Blocks: j.First().Result.Blocks, MaxBlocks: j.Schedule.MaxBlocks, Plan: planOf(d), Left: report.Left(d),
 		Elapsed: j.Elapsed.Seconds(), Warnings: report.Notices(j.Warnings), Log: trialLines(d),
 		Types: slices.DeleteFunc(slices.Clone(j.Latencies), func(l experiment.Latency) bool { return l.Type == "" || l.Count == 0 }),

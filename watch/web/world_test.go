@@ -113,7 +113,7 @@ func measuring(t *testing.T, d report.Data, n int) experiment.Event {
 	}()
 	t.Cleanup(func() { cancel(); <-ended })
 	return experiment.Event{Kind: experiment.EventStage, Cell: d.Trials[n].Cell, Stage: filewise.StageMeasure, Live: live, Probes: probes,
-		Family: "inserts", Unit: "rows"}
+		Operation: "inserts", Unit: "rows"}
 }
 
 // slow does a row a millisecond.

@@ -108,7 +108,7 @@ func trialSteps(s Schema) (script.Steps, error) {
 func TestPhasesRefuse(t *testing.T) {
 	for name, p := range programs(t) {
 		restoring := p
-		restoring.Phases = append(slices.Clone(p.Phases), filewise.Phase{Family: "restore", Act: filewise.ActRestore})
+		restoring.Phases = append(slices.Clone(p.Phases), filewise.Phase{Operation: "restore", Act: filewise.ActRestore})
 		for what, x := range map[string]struct {
 			l filewise.Layout
 			p filewise.Program

@@ -122,9 +122,9 @@ func endPhase(t *testing.T, ctx context.Context, db *filewise.Database, w filewi
 	for c, err := range errs {
 		switch {
 		case err == nil && ledger[c] != most[c], phase == 0 && (err == nil || ledger[c] == 0), ledger[c] < 0 || ledger[c] > most[c]:
-			t.Errorf("%s: connection %d did %d of %d operations: %v", p.Family, c, ledger[c], most[c], err)
+			t.Errorf("%s: connection %d did %d of %d operations: %v", p.Operation, c, ledger[c], most[c], err)
 		case err != nil && !cut && !errors.Is(err, context.Canceled), err != nil && cut && filewise.ClassOf(err) != filewise.ClassConnection:
-			t.Errorf("%s: connection %d ended (cut: %v) by %v", p.Family, c, cut, err)
+			t.Errorf("%s: connection %d ended (cut: %v) by %v", p.Operation, c, cut, err)
 		}
 	}
 	return ledger

@@ -23,7 +23,7 @@ func program() filewise.Program {
 	return filewise.Program{Phases: []filewise.Phase{
 		{Section: "insert"},
 		{Section: "insert", Connections: 8},
-		{Family: "backup", Act: filewise.ActBackup},
+		{Operation: "backup", Act: filewise.ActBackup},
 		{Client: true, Types: []string{"a", "b"}, Sections: []string{"pay", "pay"}},
 	}}
 }
@@ -34,7 +34,7 @@ func written(t *testing.T) Steps {
 	w.Command(filewise.StageBuild, "/bin/db", "-d", "it's here")
 	w.Add(filewise.StageBuild, "server", "CREATE DATABASE d")
 	w.Sections(filewise.StageBuild, "tables")
-	w.Work(program(), func(p filewise.Phase) { w.Add(filewise.StageMeasure, Shell, p.Family) }, "flush")
+	w.Work(program(), func(p filewise.Phase) { w.Add(filewise.StageMeasure, Shell, p.Operation) }, "flush")
 	w.Checks([]string{"tables", "totals", "check", "checked", "check-sums"})
 	steps, err := w.Steps()
 	if err != nil {

@@ -77,7 +77,7 @@ func New(p filewise.Program, phase, worker int) (*Session, error) {
 		return nil, internal("worker %d of %d in phase %d", worker, n, phase)
 	}
 	if x.Act != filewise.ActWork {
-		return nil, internal("a connection for %s, which has none: %w", x.Family, filewise.ErrUnsupported)
+		return nil, internal("a connection for %s, which has none: %w", x.Operation, filewise.ErrUnsupported)
 	}
 	s := &Session{Worker: worker, Phase: x, Limit: x.Limit, Noun: "operation"}
 	if len(x.Types) == 0 {
@@ -85,7 +85,7 @@ func New(p filewise.Program, phase, worker int) (*Session, error) {
 	}
 	var ok bool
 	if s.typed, ok = x.Args.(filewise.TypedArgs); !ok || len(x.Sections) != len(x.Types) || x.PerStatement {
-		return nil, internal("phase %s has %d types of operations, and %d sections", x.Family, len(x.Types), len(x.Sections))
+		return nil, internal("phase %s has %d types of operations, and %d sections", x.Operation, len(x.Types), len(x.Sections))
 	}
 	return s, nil
 }

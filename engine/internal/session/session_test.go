@@ -102,7 +102,7 @@ func (f *server) engine() Engine {
 func begun(t *testing.T, f *server, client bool) *Session {
 	t.Helper()
 	f.stop = make(chan struct{})
-	p := filewise.Program{Phases: []filewise.Phase{{Family: "work", Connections: 2, Client: client, Args: args{}}}}
+	p := filewise.Program{Phases: []filewise.Phase{{Operation: "work", Connections: 2, Client: client, Args: args{}}}}
 	s, err := New(p, 0, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -217,10 +217,10 @@ func TestInterrupted(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	p := filewise.Program{Phases: []filewise.Phase{
-		{Family: "work", Section: "insert", Connections: 3},
-		{Family: "backup", Act: filewise.ActBackup},
-		{Family: "mixed", Client: true, Types: []string{"a", "b"}, Sections: []string{"x", "y"}, Args: typed{}},
-		{Family: "wrong", Client: true, Types: []string{"a", "b"}, Sections: []string{"x", "y"}, Args: args{}},
+		{Operation: "work", Section: "insert", Connections: 3},
+		{Operation: "backup", Act: filewise.ActBackup},
+		{Operation: "mixed", Client: true, Types: []string{"a", "b"}, Sections: []string{"x", "y"}, Args: typed{}},
+		{Operation: "wrong", Client: true, Types: []string{"a", "b"}, Sections: []string{"x", "y"}, Args: args{}},
 	}}
 	for _, at := range [][2]int{{-1, 0}, {4, 0}, {0, -1}, {0, 3}, {1, 0}, {3, 0}} {
 		if _, err := New(p, at[0], at[1]); filewise.CodeOf(err) != filewise.CodeInternal {

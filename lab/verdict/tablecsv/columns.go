@@ -10,12 +10,12 @@ import (
 
 // columns holds the indexes of the columns that are used. −1 means absent.
 type columns struct {
-	block, layout, throughput  int
-	time                       int // used instead of throughput
-	build, calibration, family int
-	pilot, judged, order       int
-	p99, operations            int // of latency, and the number of operations it is from
-	design                     [designColumns]int
+	block, layout, throughput     int
+	time                          int // used instead of throughput
+	build, calibration, operation int
+	pilot, judged, order          int
+	p99, operations               int // of latency, and the number of operations it is from
+	design                        [designColumns]int
 }
 
 // field returns the text of a column, or "" if there is no such column.
@@ -42,12 +42,12 @@ func (p *parser) header() error {
 	if err != nil {
 		return explain(err)
 	}
-	p.at = columns{block: -1, layout: -1, throughput: -1, time: -1, build: -1, calibration: -1, family: -1, pilot: -1, judged: -1,
+	p.at = columns{block: -1, layout: -1, throughput: -1, time: -1, build: -1, calibration: -1, operation: -1, pilot: -1, judged: -1,
 		order: -1, p99: -1, operations: -1}
 	p.allNames = slices.Clone(names)
 	use := map[string]*int{
 		"block": &p.at.block, "layout": &p.at.layout, "throughput": &p.at.throughput, "time": &p.at.time,
-		"instance": &p.at.build, "calibration": &p.at.calibration, "family": &p.at.family, "pilot": &p.at.pilot,
+		"instance": &p.at.build, "calibration": &p.at.calibration, "family": &p.at.operation, "pilot": &p.at.pilot,
 		"judged": &p.at.judged, "order": &p.at.order, "p99_s": &p.at.p99, "operations": &p.at.operations,
 	}
 	for i, name := range designNames {

@@ -4,7 +4,7 @@
 // throughput. Block should be present: without it the k-th line of each layout is in block k. Optional are instance
 // (the build that a trial ran on) and calibration (a probe before the trial). Column p99_s is the 99th percentile of
 // the trial's latency in seconds. It is compared if it is from 100 operations or more. In a file that Filewise
-// exported, pilots are left out, and lines of the family calibration are the trials' probes. Other columns are ignored,
+// exported, pilots are left out, and lines of the operation calibration are the trials' probes. Other columns are ignored,
 // and named in a note. Columns are separated by commas, semicolons or tabs, whichever the first line has.
 //
 // Numbers are read only if they have one meaning (Options.Decimal). Times are read only if they are no clock, unless

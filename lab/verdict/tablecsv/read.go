@@ -8,34 +8,34 @@ import (
 	"io"
 )
 
-// ReadAll reads the tables of all families in a file, in order of first appearance.
+// ReadAll reads the tables of all operations in a file, in order of first appearance.
 func ReadAll(r io.Reader) ([]Input, error) { return Options{}.ReadAll(r) }
 
-// Read reads the table of a family, or of the file's first family if family is empty. Its errors are *Error, or the
+// Read reads the table of an operation, or of the file's first operation if operation is empty. Its errors are *Error, or the
 // reader's.
-func Read(r io.Reader, family string) (Input, error) { return Options{Family: family}.Read(r) }
+func Read(r io.Reader, operation string) (Input, error) { return Options{Operation: operation}.Read(r) }
 
-// Options sets how a file is read. The zero value reads the first family, and refuses ambiguous numbers.
+// Options sets how a file is read. The zero value reads the first operation, and refuses ambiguous numbers.
 type Options struct {
-	Family string
+	Operation string
 	// Decimal is the character before fractions, a comma or a point; the other one separates thousands. If it is 0, a
 	// point starts fractions, and commas are refused.
 	Decimal rune
 }
 
-// ReadAll reads the tables of all families in a file, in order of first appearance.
+// ReadAll reads the tables of all operations in a file, in order of first appearance.
 func (o Options) ReadAll(r io.Reader) ([]Input, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
 		return nil, err
 	}
-	o.Family = ""
+	o.Operation = ""
 	first, err := o.Read(bytes.NewReader(text))
 	all := []Input{first}
-	for _, family := range first.others {
+	for _, operation := range first.others {
 		var in Input
 		if err == nil {
-			o.Family = family
+			o.Operation = operation
 			in, err = o.Read(bytes.NewReader(text))
 		}
 		all = append(all, in)
@@ -43,7 +43,7 @@ func (o Options) ReadAll(r io.Reader) ([]Input, error) {
 	return all, err
 }
 
-// Read reads the table of the options' family. Its errors are *Error, or the reader's.
+// Read reads the table of the options' operation. Its errors are *Error, or the reader's.
 func (o Options) Read(r io.Reader) (Input, error) {
 	within := &bounded{Reader: r, all: maxBytes, line: maxLine}
 	buffered := bufio.NewReaderSize(within, 1<<16)
@@ -52,7 +52,7 @@ func (o Options) Read(r io.Reader) (Input, error) {
 			return Input{}, err
 		}
 	}
-	p := &parser{csv: csv.NewReader(buffered), wanted: o.Family, first: o.Family == "", decimal: o.Decimal,
+	p := &parser{csv: csv.NewReader(buffered), wanted: o.Operation, first: o.Operation == "", decimal: o.Decimal,
 		blocks: map[string]int{}, layouts: map[string]int{}}
 	p.csv.Comma = separator(buffered)
 	p.csv.ReuseRecord = true

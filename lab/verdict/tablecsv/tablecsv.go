@@ -16,20 +16,20 @@ import (
 
 // Limits of what can be judged. There are no boundaries for more layouts or blocks.
 const (
-	maxLayouts  = 64
-	MaxBlocks   = 500
-	maxFamilies = 64
-	maxName     = 200 // bytes of a layout's or block's name
-	maxBytes    = 64 << 20
-	maxLine     = 1 << 20 // in bytes, including read-ahead: each field of a line takes memory
+	maxLayouts    = 64
+	MaxBlocks     = 500
+	maxOperations = 64
+	maxName       = 200 // bytes of a layout's or block's name
+	maxBytes      = 64 << 20
+	maxLine       = 1 << 20 // in bytes, including read-ahead: each field of a line takes memory
 )
 
-// Input is the content of a file for one family of operations.
+// Input is the content of a file for one operation.
 type Input struct {
-	Family  string        // empty if the file names none
-	Layouts []string      // in order of first appearance
-	Blocks  []string      // in the order in which they ran: by number if all are numbers, otherwise by first appearance
-	Table   verdict.Table // [block][layout]
+	Operation string        // empty if the file names none
+	Layouts   []string      // in order of first appearance
+	Blocks    []string      // in the order in which they ran: by number if all are numbers, otherwise by first appearance
+	Table     verdict.Table // [block][layout]
 	// P99 is the same table with the inverse of each trial's p99 instead of throughput. A cell is OK if its p99 is from
 	// enough operations. Nil means there is no such column.
 	P99    verdict.Table
@@ -37,7 +37,7 @@ type Input struct {
 	Times  bool          // the file has times, and Table holds their inverse
 	Design Design        // rules named in the file, as in files that Filewise exported
 	arms   []verdict.Arm // layouts with more than names. Nil means only names are known
-	others []string      // other families in the file
+	others []string      // other operations in the file
 }
 
 // Error is a fault in a file, with its place. Line and column count from 1; column is the first byte of the field. Line
@@ -118,10 +118,10 @@ type parser struct {
 	names           []string // layouts, in order of first appearance
 	cells           map[[2]int]cell
 	wanted          string
-	first           bool               // the family to read is the file's first one
-	probes          map[[2]int]float64 // from lines of the family of calibrations
+	first           bool               // the operation to read is the file's first one
+	probes          map[[2]int]float64 // from lines of the operation of calibrations
 	pilots, outside int
-	others          []string // families that are not judged
+	others          []string // operations that are not judged
 	design          Design
 	designed        bool
 	arms            map[string]designedArm
@@ -155,9 +155,9 @@ func (p *parser) line(fields []string) error {
 		p.outside++
 		return nil
 	}
-	probe := strings.EqualFold(p.at.field(fields, p.at.family), calibration)
+	probe := strings.EqualFold(p.at.field(fields, p.at.operation), calibration)
 	if !probe {
-		if other, err := p.otherFamily(fields); other || err != nil {
+		if other, err := p.otherOperation(fields); other || err != nil {
 			return err
 		}
 		if err := p.rules(fields); err != nil {
@@ -285,25 +285,25 @@ func (p *parser) positive(fields []string, i int, what string) (x float64, ok bo
 // maxThroughput and its inverse keep ratios and their sums finite.
 const maxThroughput = 1e100
 
-// calibration is the family of probes in a file that Filewise exported.
+// calibration is the operation of probes in a file that Filewise exported.
 const calibration = "calibration"
 
-// otherFamily reports whether a line belongs to another family than the present one. Families are judged one by one.
-func (p *parser) otherFamily(fields []string) (bool, error) {
-	family := p.at.field(fields, p.at.family)
+// otherOperation reports whether a line belongs to another operation than the present one. Operations are judged one by one.
+func (p *parser) otherOperation(fields []string) (bool, error) {
+	operation := p.at.field(fields, p.at.operation)
 	switch {
 	case p.wanted == "":
-		p.wanted = family
+		p.wanted = operation
 		return false, nil
-	case family == p.wanted, family == "" && p.first:
+	case operation == p.wanted, operation == "" && p.first:
 		return false, nil
-	case family == "" || slices.Contains(p.others, family):
+	case operation == "" || slices.Contains(p.others, operation):
 		return true, nil
-	case len(p.others) == maxFamilies:
-		line, column := p.csv.FieldPos(p.at.family)
-		return true, failf(line, column, "there are more than %d families", maxFamilies)
+	case len(p.others) == maxOperations:
+		line, column := p.csv.FieldPos(p.at.operation)
+		return true, failf(line, column, "there are more than %d operations", maxOperations)
 	}
-	p.others = append(p.others, family)
+	p.others = append(p.others, operation)
 	return true, nil
 }
 
@@ -315,7 +315,7 @@ func (p *parser) input() (Input, error) {
 	if err := p.clock(); err != nil {
 		return Input{}, err
 	}
-	in := Input{Family: p.wanted, Layouts: p.names, Notes: p.notes, Times: p.at.time >= 0, others: p.others}
+	in := Input{Operation: p.wanted, Layouts: p.names, Notes: p.notes, Times: p.at.time >= 0, others: p.others}
 	if p.pilots > 0 {
 		in.Notes = append(in.Notes, fmt.Sprintf("Pilots left out: %d.", p.pilots))
 	}
@@ -325,7 +325,7 @@ func (p *parser) input() (Input, error) {
 	p.asPlanned(&in)
 	switch {
 	case len(p.cells) == 0 && len(p.others) > 0:
-		return in, failf(0, 0, "it has no family %q; it has %s", p.wanted, quoted(p.others))
+		return in, failf(0, 0, "it has no operation %q; it has %s", p.wanted, quoted(p.others))
 	case len(p.cells) == 0:
 		return in, failf(0, 0, "there are no trials in it, only the line that names the columns")
 	case len(p.names) == 1:

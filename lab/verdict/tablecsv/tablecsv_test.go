@@ -81,7 +81,7 @@ func TestProbesInLinesOfTheirOwn(t *testing.T) {
 }
 
 // A file's design is taken: layouts in the order of the plan, trials that the verdict does not use left out, and of
-// several families the chosen one.
+// several operations the chosen one.
 func TestDesignInTheFile(t *testing.T) {
 	text := "block,layout,family,throughput,judged,order,layout_number,rank,twin,baseline,max_blocks,margin_percent,confidence,goal,rules\n" +
 		"0,c,,,false,,3,9,a,a,20,2,0.95,verdicts,2\n" +
@@ -104,11 +104,11 @@ func TestDesignInTheFile(t *testing.T) {
 		}
 	}
 	all, err := tablecsv.ReadAll(strings.NewReader(text))
-	if err != nil || len(all) != 2 || !slices.Equal(all[0].Table[0], row) || all[1].Family != "q2" || all[1].Design.Confidence != 0.95 {
-		t.Errorf("all families: %+v, %v", all, err)
+	if err != nil || len(all) != 2 || !slices.Equal(all[0].Table[0], row) || all[1].Operation != "q2" || all[1].Design.Confidence != 0.95 {
+		t.Errorf("all operations: %+v, %v", all, err)
 	}
 	if _, err := tablecsv.Read(strings.NewReader(text), "q3"); err == nil || !strings.Contains(err.Error(), `it has "q1", "q2"`) {
-		t.Errorf("a family that is not in it: %v", err)
+		t.Errorf("an operation that is not in it: %v", err)
 	}
 }
 

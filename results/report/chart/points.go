@@ -131,7 +131,7 @@ func (d *Drawing) fit(class string, of func(float64) float64, from, to float64, 
 	}
 }
 
-// Estimate is one line of a dot plot, for a layout or a family of operations.
+// Estimate is one line of a dot plot, for a layout or a operation.
 type Estimate struct {
 	Name, Class, Label, Tip string
 	X, Lo, Hi, Raw          float64 // effects. NaN means none

@@ -160,11 +160,11 @@ func (r Rules) FixedN(k int, ns []int, alpha float64, sims int, seed uint64) Tab
 type design struct {
 	rules       Rules
 	nmax, first int
-	two, one    family
+	two, one    operation
 }
 
 func newDesign(r Rules, nmax, first, sims int) design {
-	return design{rules: r, nmax: nmax, first: first, two: newFamily(r, sims), one: newFamily(r, sims)}
+	return design{rules: r, nmax: nmax, first: first, two: newOperation(r, sims), one: newOperation(r, sims)}
 }
 
 func (d *design) analyse(n int, alpha float64, w *world) {
@@ -191,24 +191,24 @@ func (d *design) scores(k int) {
 	}
 }
 
-// family spends the error of one statistic over the simulated experiments.
-type family struct {
+// operation spends the error of one statistic over the simulated experiments.
+type operation struct {
 	sims     int
 	safety   float64
 	inside   []int32 // experiments that have not crossed yet
 	critical []float64
 }
 
-func newFamily(r Rules, sims int) family {
+func newOperation(r Rules, sims int) operation {
 	inside := make([]int32, sims)
 	for i := range inside {
 		inside[i] = int32(i)
 	}
-	return family{sims: sims, safety: r.Safety, inside: inside}
+	return operation{sims: sims, safety: r.Safety, inside: inside}
 }
 
 // spend finds the value that the given share of all experiments crosses at this analysis, and removes these experiments.
-func (f *family) spend(share float64, stat []float64) {
+func (f *operation) spend(share float64, stat []float64) {
 	values := make([]float64, len(f.inside))
 	for i, s := range f.inside {
 		values[i] = stat[s]

@@ -20,12 +20,12 @@ import (
 	"filewise/results/report"
 )
 
-// families are runs of the scenarios with several families: of dml 8 files are
+// operations are runs of the scenarios with several operations: of dml 8 files are
 // twice as fast for concurrent work, of scan 40 files slower for full scans, of
 // backup 4 stripes faster.
-func families(t *testing.T) map[string]report.Data {
+func operations(t *testing.T) map[string]report.Data {
 	t.Helper()
-	d, err := allFamilies()
+	d, err := allOperations()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,19 +34,19 @@ func families(t *testing.T) map[string]report.Data {
 
 func warm(p *workload.Params) { p.Cache = workload.CacheWarm }
 
-var allFamilies = sync.OnceValues(func() (map[string]report.Data, error) {
+var allOperations = sync.OnceValues(func() (map[string]report.Data, error) {
 	out := map[string]report.Data{}
 	for name, x := range map[string]phased{
 		"dml": {Scenario: "dml", Engine: "sqlserver", Files: []int{1, 8}, Noise: 0.01, Took: time.Second, Blocks: 8,
-			Effect: func(family string, files int) float64 {
-				if strings.HasPrefix(family, "concurrent") && files == 8 {
+			Effect: func(operation string, files int) float64 {
+				if strings.HasPrefix(operation, "concurrent") && files == 8 {
 					return 0.7
 				}
 				return 0
 			}},
 		"scan": {Scenario: "scan", Engine: "mysql", Files: []int{1, 40}, Noise: 0.005, Took: 400 * time.Microsecond, Blocks: 12, Params: warm,
-			Effect: func(family string, files int) float64 {
-				if files == 40 && (family == "query 4" || family == "query 5") {
+			Effect: func(operation string, files int) float64 {
+				if files == 40 && (operation == "query 4" || operation == "query 5") {
 					return -0.08
 				}
 				return 0
@@ -74,14 +74,14 @@ func text(t *testing.T, ext string, d report.Data) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(s, "\u00a0", " ")), " ")
 }
 
-func TestHeadlinesOfFamilies(t *testing.T) {
+func TestHeadlinesOfOperations(t *testing.T) {
 	for name, want := range map[string]string{
 		"dml":    "use 8 files for concurrent insert, concurrent select, concurrent update and concurrent delete",
-		"scan":   "Over all families together: keep 1 file. Singly: keep 1 file for queries 1–11.",
+		"scan":   "Over all operations together: keep 1 file. Singly: keep 1 file for queries 1–11.",
 		"backup": "Use 4 backup files for backup and restore.",
-		"open":   "Undecided: no layout is proven to be the best for any of the 8 families.",
+		"open":   "Undecided: no layout is proven to be the best for any of the 8 operations.",
 	} {
-		d := families(t)[name]
+		d := operations(t)[name]
 		if got := report.Headline(d); !strings.Contains(strings.ToLower(got), strings.ToLower(want)) {
 			t.Errorf("%s: %q, want %q in it", name, got, want)
 		}
@@ -97,8 +97,8 @@ func TestHeadlinesOfFamilies(t *testing.T) {
 	}
 }
 
-// Figures stand next to the family that they are about; figures about another engine stay words.
-func TestFiguresBesideTheirFamilies(t *testing.T) {
+// Figures stand next to the operation that they are about; figures about another engine stay words.
+func TestFiguresBesideTheirOperations(t *testing.T) {
 	for name, wants := range map[string][]string{
 		"dml": {
 			"concurrent insert: 1 file against 8 files | SQL Server: one file wins for concurrent work | −", "differs",
@@ -116,7 +116,7 @@ func TestFiguresBesideTheirFamilies(t *testing.T) {
 			"restore: 8 backup files against 1 backup file | a reader reports of 527 GB: 8 min", "| published −43 %, here −",
 			"| by the published times −61.1 %, here −", "backup: 6 backup files against 1 backup file | −75 % time: a reader reports"},
 	} {
-		out := text(t, "md", families(t)[name])
+		out := text(t, "md", operations(t)[name])
 		for _, want := range wants {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s: no %q in\n%s", name, want, out)
@@ -129,7 +129,7 @@ func TestFiguresBesideTheirFamilies(t *testing.T) {
 }
 
 func TestAbsurdIntervalsAreWords(t *testing.T) {
-	d := families(t)["open"]
+	d := operations(t)["open"]
 	for _, ext := range []string{"txt", "md", "html"} {
 		out := text(t, ext, d)
 		if !strings.Contains(out, "not resolvable here (factor > 100)") || strings.Contains(out, "(−100.0") {
@@ -138,9 +138,9 @@ func TestAbsurdIntervalsAreWords(t *testing.T) {
 	}
 }
 
-// The overall family stands first, and phases of microseconds are listed once.
+// The overall operation stands first, and phases of microseconds are listed once.
 func TestScanOnTheTerminal(t *testing.T) {
-	d := families(t)["scan"]
+	d := operations(t)["scan"]
 	out := string(render(t, plain, d))
 	overall, first := strings.Index(out, "\noverall"), strings.Index(out, "\nquery 1 ")
 	if overall < 0 || first < overall {
@@ -154,24 +154,31 @@ func TestScanOnTheTerminal(t *testing.T) {
 	}
 }
 
-func TestFamiliesInJSON(t *testing.T) {
+func TestOperationsInJSON(t *testing.T) {
 	var doc struct {
-		Headline string
-		Layouts  []struct{ Name string }
-		Families []struct {
+		Headline   string
+		Layouts    []struct{ Name string }
+		Operations []struct {
 			Name, Headline string
 			Layouts        []struct {
 				Name, Mark  string
 				Recommended bool
 			}
+		} `json:"families"`
+		Published []struct {
+			Operation            string `json:"family"`
+			Statement, Direction string
+		} `json:"published_beside_measured"`
+		Trials []struct {
+			Measures []struct {
+				Operation string `json:"family"`
+			}
 		}
-		Published []struct{ Family, Statement, Direction string } `json:"published_beside_measured"`
-		Trials    []struct{ Measures []struct{ Family string } }
 	}
-	if err := json.Unmarshal(render(t, report.JSON, families(t)["backup"]), &doc); err != nil {
+	if err := json.Unmarshal(render(t, report.JSON, operations(t)["backup"]), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if len(doc.Families) != 2 || doc.Families[1].Name != workload.FamilyRestore || !doc.Families[0].Layouts[1].Recommended ||
+	if len(doc.Operations) != 2 || doc.Operations[1].Name != workload.OperationRestore || !doc.Operations[0].Layouts[1].Recommended ||
 		len(doc.Published) != 7 { // 3 and 3 readers' of backups, 1 of restores
 		t.Errorf("%+v", doc)
 	}
@@ -180,9 +187,9 @@ func TestFamiliesInJSON(t *testing.T) {
 	}
 }
 
-func TestFamiliesInABrowser(t *testing.T) {
+func TestOperationsInABrowser(t *testing.T) {
 	b := browsertest.Open(t)
-	for name, d := range families(t) {
+	for name, d := range operations(t) {
 		widths := []int64{1180}
 		if name == "dml" { // which has the widest table
 			widths = append(widths, 390)
@@ -190,21 +197,21 @@ func TestFamiliesInABrowser(t *testing.T) {
 		for _, width := range widths {
 			b.Forget()
 			show(t, b, d, width, "light")
-			keep(t, "families-"+name+".png", screen(t, b))
+			keep(t, "operations-"+name+".png", screen(t, b))
 			got := browsertest.Run(t, b, chromedp.Evaluate[drawn](marks))
 			b.Quiet(t, "file://")
 			got.neat(t)
 			cells, dots := map[string]int{"dml": 1, "scan": 1, "backup": 2, "open": 0}[name], map[string]int{"dml": 8, "scan": 12, "backup": 6}[name]
-			if got.Families != cells || got.Marks != dots {
-				t.Errorf("%s, %d wide: %d cells and %d dots, want %d and %d", name, width, got.Families, got.Marks, cells, dots)
+			if got.Operations != cells || got.Marks != dots {
+				t.Errorf("%s, %d wide: %d cells and %d dots, want %d and %d", name, width, got.Operations, got.Marks, cells, dots)
 			}
 		}
 	}
 }
 
-// TestFamiliesAreAccessible: heads have scopes, ids are unique.
-func TestFamiliesAreAccessible(t *testing.T) {
-	for name, d := range families(t) {
+// TestOperationsAreAccessible: heads have scopes, ids are unique.
+func TestOperationsAreAccessible(t *testing.T) {
+	for name, d := range operations(t) {
 		page := inline.ReplaceAllString(string(render(t, report.HTML, d)), "")
 		for _, th := range strings.Split(page, "<th")[1:] {
 			if head, _, _ := strings.Cut(th, ">"); !strings.HasPrefix(th, "ead") && !strings.Contains(head, "scope=") {
@@ -215,8 +222,8 @@ func TestFamiliesAreAccessible(t *testing.T) {
 }
 
 func TestOutcomeOfATrial(t *testing.T) {
-	all := families(t)
-	for name, want := range map[string]string{"scan": "over all 11 families", "dml": "insert ", "backup": ", restore "} {
+	all := operations(t)
+	for name, want := range map[string]string{"scan": "over all 11 operations", "dml": "insert ", "backup": ", restore "} {
 		d := all[name]
 		got := report.Outcome(d.Plan, d.Trials[0])
 		if !strings.Contains(got, want) || len(got) > 90 {
@@ -226,25 +233,26 @@ func TestOutcomeOfATrial(t *testing.T) {
 	if got := report.Outcome(all["dml"].Plan, all["dml"].Trials[0]); !strings.HasSuffix(got, ", … (8 in all)") {
 		t.Errorf("dml: %q", got)
 	}
-	one := filewise.Trial{Measures: []filewise.Measure{{Family: "inserts", Unit: "rows", Work: 100, Window: [2]time.Duration{0, time.Second}}}}
+	one := filewise.Trial{Measures: []filewise.Measure{{Operation: "inserts", Unit: "rows", Work: 100,
+		Window: [2]time.Duration{0, time.Second}}}}
 	if got := report.Outcome(experiment.Plan{}, one); got != "100 rows/s" {
 		t.Errorf("inserts: %q", got)
 	}
 }
 
-// The latency of a family's operations stands next to its throughput on a screen, and a loss in p99 stands above.
-func TestLatencyOfFamiliesOnAScreen(t *testing.T) {
-	d := families(t)["dml"]
-	d.Judgement.Families = slices.Clone(d.Judgement.Families)
-	i := slices.IndexFunc(d.Judgement.Families, func(f experiment.Family) bool { return f.Name == "concurrent insert" })
-	f := &d.Judgement.Families[i]
+// The latency of an operation's executions stands next to its throughput on a screen, and a loss in p99 stands above.
+func TestLatencyOfOperationsOnAScreen(t *testing.T) {
+	d := operations(t)["dml"]
+	d.Judgement.Operations = slices.Clone(d.Judgement.Operations)
+	i := slices.IndexFunc(d.Judgement.Operations, func(f experiment.Operation) bool { return f.Name == "concurrent insert" })
+	f := &d.Judgement.Operations[i]
 	f.LatencyLoss = "Caution: p99 of 8 files is 3.4 times that of 1 file: 4.9 ms, against 1.43 ms."
 	f.Latency = []experiment.LayoutLatency{{Layout: "1 file", P99: 1430 * time.Microsecond}, {Layout: "8 files", P99: 4900 * time.Microsecond}}
 	var out bytes.Buffer
 	if err := report.Terminal(&out, d, report.TerminalOptions{Width: 100, Short: true}); err != nil {
 		t.Fatal(err)
 	}
-	above, table, _ := strings.Cut(strings.Join(strings.Fields(out.String()), " "), " family ")
+	above, table, _ := strings.Cut(strings.Join(strings.Fields(out.String()), " "), " operation ")
 	said := "Caution, concurrent insert: p99 of 8 files is 3.4 times that of 1 file: 4.9 ms, against 1.43 ms."
 	if !strings.HasSuffix(above, said+" Set --p99-limit to bar layouts that take longer.") {
 		t.Errorf("the first lines are\n%s", above)

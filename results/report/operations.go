@@ -15,29 +15,29 @@ import (
 	"filewise/results/report/document"
 )
 
-// familiesOf returns the judgements of all families, the overall family first. A run that was not judged has one family
+// operationsOf returns the judgements of all operations, the overall operation first. A run that was not judged has one operation
 // without a verdict.
-func familiesOf(d Data) []experiment.Family {
-	if len(d.Judgement.Families) == 0 {
-		return []experiment.Family{{}}
+func operationsOf(d Data) []experiment.Operation {
+	if len(d.Judgement.Operations) == 0 {
+		return []experiment.Operation{{}}
 	}
-	out := slices.Clone(d.Judgement.Families)
-	slices.SortStableFunc(out, func(a, b experiment.Family) int {
-		return boolCompare(a.Name == experiment.FamilyOverall, b.Name == experiment.FamilyOverall)
+	out := slices.Clone(d.Judgement.Operations)
+	slices.SortStableFunc(out, func(a, b experiment.Operation) int {
+		return boolCompare(a.Name == experiment.OperationOverall, b.Name == experiment.OperationOverall)
 	})
 	return out
 }
 
-// ofFamily returns the run's data as if only one family had been measured.
-func ofFamily(d Data, f experiment.Family) Data {
+// ofOperation returns the run's data as if only one operation had been measured.
+func ofOperation(d Data, f experiment.Operation) Data {
 	d.Plan.Confidence = f.Result.Config.Confidence
 	trials := d.Trials
 	d.Trials = nil
 	for _, t := range trials {
-		if m, ok := d.Plan.OverallMeasure(t); ok && f.Name == experiment.FamilyOverall {
+		if m, ok := d.Plan.OverallMeasure(t); ok && f.Name == experiment.OperationOverall {
 			t.Measures = []filewise.Measure{m}
 		} else {
-			t.Measures = slices.DeleteFunc(slices.Clone(t.Measures), func(m filewise.Measure) bool { return m.Family != f.Name })
+			t.Measures = slices.DeleteFunc(slices.Clone(t.Measures), func(m filewise.Measure) bool { return m.Operation != f.Name })
 		}
 		d.Trials = append(d.Trials, t)
 	}
@@ -46,11 +46,11 @@ func ofFamily(d Data, f experiment.Family) Data {
 	return d
 }
 
-// figuresOf returns the published figures about a family under the conditions of the run's layouts.
-func figuresOf(d Data, family string) []workload.Figure {
-	levels := len(d.Plan.Params.Users) > 0 // levels of one family: the article speaks of the family as a whole
-	return slices.DeleteFunc(d.Scenario.Figures(family, variantsOf(d)...), func(f workload.Figure) bool {
-		return f.Family == "" && !levels || !f.AtUsers(d.Plan.Params.UsersOf(family))
+// figuresOf returns the published figures about an operation under the conditions of the run's layouts.
+func figuresOf(d Data, operation string) []workload.Figure {
+	levels := len(d.Plan.Params.Users) > 0 // levels of one operation: the article speaks of the operation as a whole
+	return slices.DeleteFunc(d.Scenario.Figures(operation, variantsOf(d)...), func(f workload.Figure) bool {
+		return f.Operation == "" && !levels || !f.AtUsers(d.Plan.Params.UsersOf(operation))
 	})
 }
 
@@ -93,8 +93,8 @@ func (v view) speedText(r row) string {
 	return r.typicalText() + " " + v.unitRate()
 }
 
-// familyNames joins the names of families: "insert and select", "queries 1–3 and 5".
-func familyNames(names []string) string {
+// operationNames joins the names of operations: "insert and select", "queries 1–3 and 5".
+func operationNames(names []string) string {
 	const query = "query "
 	if len(names) < 2 {
 		return say.Enumerate(names)
@@ -130,9 +130,9 @@ func ranges(numbers []int) []string {
 	return out
 }
 
-// familyFigure returns the differences of all families. It has curves over the number of files, one per family, or dots
-// for the families, layout by layout. It is empty if there is no verdict yet.
-func (v view) familyFigure() document.Figure {
+// operationFigure returns the differences of all operations. It has curves over the number of files, one per operation, or dots
+// for the operations, layout by layout. It is empty if there is no verdict yet.
+func (v view) operationFigure() document.Figure {
 	large := slices.ContainsFunc(v.parts, func(f view) bool { return f.factors() || f.wide() })
 	e := v.effects(large)
 	drawn := false
@@ -144,24 +144,24 @@ func (v view) familyFigure() document.Figure {
 			}
 		}
 	}
-	f := document.Figure{ID: "chart-families", Grid: true}
-	note := fmt.Sprintf(" Bars are intervals that hold together over all families, layouts and interim "+
+	f := document.Figure{ID: "chart-operations", Grid: true}
+	note := fmt.Sprintf(" Bars are intervals that hold together over all operations, layouts and interim "+
 		"analyses; in the shaded band, within ±%s, "+
 		"differences do not matter.",
 		v.margin())
 	switch {
 	case !drawn:
 	case (v.Scenario.Stripes || v.Scenario.Temp) && v.numbered():
-		f.Drawings = v.familyCurves(e)
-		f.Caption = fmt.Sprintf("Throughput against %s over the number of %s, for each family.", v.Plan.Baseline, over(v.Scenario)) + note
+		f.Drawings = v.operationCurves(e)
+		f.Caption = fmt.Sprintf("Throughput against %s over the number of %s, for each operation.", v.Plan.Baseline, over(v.Scenario)) + note
 	default:
-		f.Drawings = v.familyDots(e)
-		f.Caption = fmt.Sprintf("Throughput against %s in each family, layout by layout.", v.Plan.Baseline) + note
+		f.Drawings = v.operationDots(e)
+		f.Caption = fmt.Sprintf("Throughput against %s in each operation, layout by layout.", v.Plan.Baseline) + note
 	}
 	return f
 }
 
-func (v view) familyCurves(e chart.Effects) (out []document.Drawing) {
+func (v view) operationCurves(e chart.Effects) (out []document.Drawing) {
 	for _, f := range v.parts {
 		if points := f.pointsOf(); len(points) > 1 {
 			label := f.Name + ": throughput against " + v.Plan.Baseline + " over the number of " + over(v.Scenario) +
@@ -172,7 +172,7 @@ func (v view) familyCurves(e chart.Effects) (out []document.Drawing) {
 	return out
 }
 
-func (v view) familyDots(e chart.Effects) (out []document.Drawing) {
+func (v view) operationDots(e chart.Effects) (out []document.Drawing) {
 	for i, l := range v.Rows {
 		if l.Baseline {
 			continue
@@ -185,7 +185,7 @@ func (v view) familyDots(e chart.Effects) (out []document.Drawing) {
 			}
 		}
 		if len(rows) > 0 {
-			label := l.Name + " against " + v.Plan.Baseline + " in each family, with intervals; the table below has the numbers."
+			label := l.Name + " against " + v.Plan.Baseline + " in each operation, with intervals; the table below has the numbers."
 			out = append(out, document.Drawing{Name: l.Name, SVG: chart.Dots(rows, e, label)})
 		}
 	}

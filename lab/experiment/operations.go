@@ -11,13 +11,13 @@ import (
 	"filewise/lab/workload"
 )
 
-// JointFrom is the first version of the rules by which each family has an equal share of the error.
+// JointFrom is the first version of the rules by which each operation has an equal share of the error.
 const JointFrom = 3
 
-// shares returns the indexes of the families that have a share of the error, and of the families that are only
+// shares returns the indexes of the operations that have a share of the error, and of the operations that are only
 // estimated.
 func (p Plan) shares() (shared, estimated []int) {
-	for f, name := range p.families() {
+	for f, name := range p.operations() {
 		if slices.Contains(p.Estimated, name) {
 			estimated = append(estimated, f)
 		} else {
@@ -27,7 +27,7 @@ func (p Plan) shares() (shared, estimated []int) {
 	return shared, estimated
 }
 
-// judged returns the results of the families that have a share of the error.
+// judged returns the results of the operations that have a share of the error.
 func (p Plan) judged(results []verdict.Result) []verdict.Result {
 	if len(p.Estimated) == 0 || len(results) == 0 {
 		return results
@@ -40,7 +40,7 @@ func (p Plan) judged(results []verdict.Result) []verdict.Result {
 	return out
 }
 
-// tooShort returns the plan with the families excluded from judging whose operations are too short in the pilots
+// tooShort returns the plan with the operations excluded from judging whose operations are too short in the pilots
 // (median over all layouts). It returns false if there is none, or if a block was measured. It also returns false if
 // all are too short: then all are judged, and the broken condition reports it. Rules 1 and 2 exclude none.
 func (s standing) tooShort() (Plan, bool) {
@@ -49,16 +49,16 @@ func (s standing) tooShort() (Plan, bool) {
 		return p, false
 	}
 	a := s.asked(nil)
-	for _, family := range p.Families() {
-		took, unit, ok := a.typicalTime(family)
+	for _, operation := range p.Operations() {
+		took, unit, ok := a.typicalTime(operation)
 		if ok && took < workload.LeastOf(unit) {
-			p.Estimated = append(p.Estimated, family)
+			p.Estimated = append(p.Estimated, operation)
 		}
 	}
-	return p, len(p.Estimated) > 0 && len(p.Estimated) < len(p.Families())
+	return p, len(p.Estimated) > 0 && len(p.Estimated) < len(p.Operations())
 }
 
-// estimates returns the report's lines on a family that is too short to judge.
+// estimates returns the report's lines on an operation that is too short to judge.
 func (s standing) estimates(f int, name string) []string {
 	took, unit, _ := s.asked(nil).typicalTime(name)
 	out := []string{fmt.Sprintf("Not judged: %s takes %s, too short to tell layouts apart (at least %s). Estimates only.", name,
@@ -74,33 +74,33 @@ func (s standing) estimates(f int, name string) []string {
 	return out
 }
 
-// JudgeFamilies judges the families of one experiment so that all claims together have the error alpha. From rules 3 on
-// each family has an equal share of the error (Bonferroni), so that intervals and bounds hold together too. By rules 1
-// and 2 Holm's procedure sets the shares, and only claims hold together. With 11 of 12 families decided, up to 9 % of
+// JudgeOperations judges the operations of one experiment so that all claims together have the error alpha. From rules 3 on
+// each operation has an equal share of the error (Bonferroni), so that intervals and bounds hold together too. By rules 1
+// and 2 Holm's procedure sets the shares, and only claims hold together. With 11 of 12 operations decided, up to 9 % of
 // experiments then had an interval that missed the truth.
-func JudgeFamilies(rules int, alpha float64, families int, judge func(f int, confidence float64) (verdict.Result, error),
+func JudgeOperations(rules int, alpha float64, operations int, judge func(f int, confidence float64) (verdict.Result, error),
 ) ([]verdict.Result, error) {
 	if rules < JointFrom {
-		return Holm(alpha, families, judge)
+		return Holm(alpha, operations, judge)
 	}
-	results := make([]verdict.Result, families)
+	results := make([]verdict.Result, operations)
 	for f := range results {
 		var err error
-		if results[f], err = judge(f, 1-alpha/float64(families)); err != nil {
+		if results[f], err = judge(f, 1-alpha/float64(operations)); err != nil {
 			return results, err
 		}
 	}
 	return results, nil
 }
 
-// Holm judges the families of one experiment so that all claims together have the error alpha (Holm 1979). Each of m
-// families is first judged with α/m. When k of them are decided, the others are judged with α/(m−k), and so on. A
-// family's earlier analyses also count at its new level, because the sequential test at that level is a test of its own
+// Holm judges the operations of one experiment so that all claims together have the error alpha (Holm 1979). Each of m
+// operations is first judged with α/m. When k of them are decided, the others are judged with α/(m−k), and so on. A
+// operation's earlier analyses also count at its new level, because the sequential test at that level is a test of its own
 // (Maurer and Bretz 2013, for group sequential designs).
-func Holm(alpha float64, families int, judge func(f int, confidence float64) (verdict.Result, error)) ([]verdict.Result, error) {
-	results := make([]verdict.Result, families)
-	decided := make([]bool, families)
-	for left := families; left > 0; {
+func Holm(alpha float64, operations int, judge func(f int, confidence float64) (verdict.Result, error)) ([]verdict.Result, error) {
+	results := make([]verdict.Result, operations)
+	decided := make([]bool, operations)
+	for left := operations; left > 0; {
 		level := alpha / float64(left)
 		for f := range results {
 			if decided[f] {
@@ -125,7 +125,7 @@ func Holm(alpha float64, families int, judge func(f int, confidence float64) (ve
 	return results, nil
 }
 
-// claims reports whether a family's verdict is a claim: the baseline kept, a layout recommended, or every layout
+// claims reports whether an operation's verdict is a claim: the baseline kept, a layout recommended, or every layout
 // resolved.
 func claims(r verdict.Result) bool {
 	analysis, ok := r.Last()
@@ -139,19 +139,19 @@ func claims(r verdict.Result) bool {
 	return false
 }
 
-// FamilyDecision is the decision on one family of operations.
-type FamilyDecision struct {
-	Family string `json:"family,omitempty"` // empty if it is the only family
+// OperationDecision is the decision on one operation.
+type OperationDecision struct {
+	Operation string `json:"family,omitempty"` // empty if it is the only operation
 	verdict.DecisionDoc
 }
 
-// Decisions returns the judgement's decisions, one for each family.
-func (j Judgement) Decisions() []FamilyDecision {
-	var out []FamilyDecision
-	for _, f := range j.Families {
-		one := FamilyDecision{f.Name, f.Result.Document()}
-		if len(j.Families) == 1 {
-			one.Family = ""
+// Decisions returns the judgement's decisions, one for each operation.
+func (j Judgement) Decisions() []OperationDecision {
+	var out []OperationDecision
+	for _, f := range j.Operations {
+		one := OperationDecision{f.Name, f.Result.Document()}
+		if len(j.Operations) == 1 {
+			one.Operation = ""
 		}
 		out = append(out, one)
 	}

@@ -8,7 +8,7 @@ import (
 	"filewise/lab/verdict"
 )
 
-// planted judges family f: it is decided at errors of at least need[f].
+// planted judges operation f: it is decided at errors of at least need[f].
 func planted(need []float64, levels map[int][]float64) func(int, float64) (verdict.Result, error) {
 	return func(f int, confidence float64) (verdict.Result, error) {
 		level := 1 - confidence
@@ -21,7 +21,7 @@ func planted(need []float64, levels map[int][]float64) func(int, float64) (verdi
 	}
 }
 
-// The families' p-values come from the vectors' example of Holm: with 5 % two of five are significant (adjusted
+// The operations' p-values come from the vectors' example of Holm: with 5 % two of five are significant (adjusted
 // 0.0155 and 0.048).
 func TestHolmIsHolm(t *testing.T) {
 	p := []float64{0.012, 0.049, 0.0031, 0.21, 0.031}
@@ -32,16 +32,16 @@ func TestHolmIsHolm(t *testing.T) {
 	}
 	for f, want := range []bool{true, false, true, false, false} {
 		if claims(results[f]) != want {
-			t.Errorf("family %d decided: %v, want %v", f, !want, want)
+			t.Errorf("operation %d decided: %v, want %v", f, !want, want)
 		}
 	}
 	for _, want := range []struct {
-		family int
-		last   float64
+		operation int
+		last      float64
 	}{{2, 0.05 / 5}, {0, 0.05 / 4}, {1, 0.05 / 3}} {
-		got := levels[want.family]
+		got := levels[want.operation]
 		if math.Abs(got[len(got)-1]-want.last) > 1e-12 {
-			t.Errorf("family %d was last judged with error %v, want %v", want.family, got, want.last)
+			t.Errorf("operation %d was last judged with error %v, want %v", want.operation, got, want.last)
 		}
 	}
 }
@@ -53,31 +53,31 @@ func TestHolmOfOne(t *testing.T) {
 	}
 }
 
-// Since rules 3 each family keeps an equal share, however many are decided: Holm's last level is
+// Since rules 3 each operation keeps an equal share, however many are decided: Holm's last level is
 // for claims, not for intervals.
-func TestFamiliesShareEqually(t *testing.T) {
+func TestOperationsShareEqually(t *testing.T) {
 	levels := map[int][]float64{}
-	if _, err := JudgeFamilies(3, 0.05, 5, planted([]float64{0.012, 0.049, 0.0031, 0.21, 0.031}, levels)); err != nil {
+	if _, err := JudgeOperations(3, 0.05, 5, planted([]float64{0.012, 0.049, 0.0031, 0.21, 0.031}, levels)); err != nil {
 		t.Fatal(err)
 	}
 	for f, got := range levels {
 		if len(got) != 1 || math.Abs(got[0]-0.01) > 1e-12 {
-			t.Errorf("family %d was judged with errors %v, want 0.01 alone", f, got)
+			t.Errorf("operation %d was judged with errors %v, want 0.01 alone", f, got)
 		}
 	}
-	if _, err := JudgeFamilies(2, 0.05, 5, planted([]float64{0.012, 0.049, 0.0031, 0.21, 0.031}, levels)); err != nil || len(levels[1]) < 3 {
-		t.Errorf("rules 2 judged family 1 with errors %v, want steps as Holm has them (%v)", levels[1], err)
+	if _, err := JudgeOperations(2, 0.05, 5, planted([]float64{0.012, 0.049, 0.0031, 0.21, 0.031}, levels)); err != nil || len(levels[1]) < 3 {
+		t.Errorf("rules 2 judged operation 1 with errors %v, want steps as Holm has them (%v)", levels[1], err)
 	}
 }
 
-// Of 12 families 11 have a large effect, which is soon decided, and one has none. All intervals
+// Of 12 operations 11 have a large effect, which is soon decided, and one has none. All intervals
 // and bounds together hold the truth in at least 95 % of experiments.
-func TestIntervalsOfFamiliesHoldTogether(t *testing.T) {
-	const families, blocks, experiments = 12, 12, 300
+func TestIntervalsOfOperationsHoldTogether(t *testing.T) {
+	const operations, blocks, experiments = 12, 12, 300
 	rng := rand.New(rand.NewPCG(38, 6))
 	held := 0
 	for range experiments {
-		tables := make([]verdict.Table, families)
+		tables := make([]verdict.Table, operations)
 		for f := range tables {
 			for range blocks {
 				tables[f] = append(tables[f], []verdict.Cell{
@@ -86,7 +86,7 @@ func TestIntervalsOfFamiliesHoldTogether(t *testing.T) {
 				})
 			}
 		}
-		results, err := JudgeFamilies(verdict.NewestRules, 0.05, families, func(f int, confidence float64) (verdict.Result, error) {
+		results, err := JudgeOperations(verdict.NewestRules, 0.05, operations, func(f int, confidence float64) (verdict.Result, error) {
 			cfg := verdict.DefaultConfig()
 			cfg.Confidence, cfg.MaxBlocks = confidence, blocks
 			return verdict.Judge(cfg, []verdict.Arm{{Name: "1 file", Rank: 1}, {Name: "8 files", Rank: 8}}, tables[f])
@@ -103,14 +103,14 @@ func TestIntervalsOfFamiliesHoldTogether(t *testing.T) {
 	}
 }
 
-func effectOf(family int) float64 {
-	if family == 0 {
+func effectOf(operation int) float64 {
+	if operation == 0 {
 		return 0
 	}
 	return math.Log(1.5)
 }
 
-// holdAll reports whether intervals and bounds of all families hold the truth.
+// holdAll reports whether intervals and bounds of all operations hold the truth.
 func holdAll(results []verdict.Result) bool {
 	for f, r := range results {
 		analysis, ok := r.Last()
