@@ -3,15 +3,13 @@ package dialect
 import (
 	"context"
 	"database/sql"
+	"maps"
 	"time"
 
 	"filewise"
 )
 
-const (
-	dirtyPages  = "Innodb_buffer_pool_pages_dirty"
-	doublewrote = "Innodb_dblwr_pages_written"
-)
+const dirtyPages = "Innodb_buffer_pool_pages_dirty"
 
 // flushLimits make the page cleaner write dirty pages as fast as the storage takes them. At the usual
 // innodb_io_capacity a drain would measure that setting and not the files.
@@ -28,8 +26,8 @@ func flushByLimitSQL() []string {
 const flushPoll = 5 * time.Millisecond
 
 // FlushByLimit makes the page cleaner write every dirty page, through the doublewrite files. It lowers the limit on
-// dirty pages to zero until there are none, and then restores the settings. The page cleaner wakes once a second, and
-// idle returns the time until it began. Use FlushByLimit only on managed servers.
+// dirty pages to zero until there are none, and then restores the settings. MySQL's page cleaner wakes once a second,
+// and idle returns how long it slept. Use FlushByLimit only on managed servers.
 func FlushByLimit(ctx context.Context, control *sql.DB) (idle time.Duration, err error) {
 	before, err := Variables(ctx, control, filewise.Each(flushLimits, func(f filewise.Fact) string { return f.Name })...)
 	if err != nil {
@@ -54,21 +52,20 @@ func FlushByLimit(ctx context.Context, control *sql.DB) (idle time.Duration, err
 	return awaitClean(ctx, control)
 }
 
-// awaitClean waits until no page is dirty, and returns the time until the page cleaner began.
+// awaitClean waits until no page is dirty, and returns how long the page cleaner slept meanwhile.
 func awaitClean(ctx context.Context, control *sql.DB) (idle time.Duration, err error) {
-	start, first, began := time.Now(), map[string]string(nil), false
+	var p pause
 	for {
-		status, err := Status(ctx, control, dirtyPages, doublewrote)
+		status, err := Status(ctx, control, dirtyPages, "Innodb_data_writes", "Innodb_data_fsyncs", "Innodb_dblwr_pages_written",
+			pendingWrites, pendingFsyncs)
 		if err != nil {
 			return 0, err
 		}
-		if first == nil {
-			first = status
+		var busy float64
+		if err := control.QueryRowContext(ctx, fileTime).Scan(&busy); err != nil {
+			return 0, err
 		}
-		// Pages are written to the doublewrite files before they become clean.
-		if began = began || status[doublewrote] != first[doublewrote] || status[dirtyPages] == "0"; !began {
-			idle = time.Since(start)
-		}
+		idle += p.next(time.Now(), status, time.Duration(busy*Picosecond*float64(time.Second)))
 		if status[dirtyPages] == "0" {
 			return idle, nil
 		}
@@ -78,6 +75,40 @@ func awaitClean(ctx context.Context, control *sql.DB) (idle time.Duration, err e
 		case <-time.After(flushPoll):
 		}
 	}
+}
+
+const (
+	pendingWrites = "Innodb_data_pending_writes"
+	pendingFsyncs = "Innodb_data_pending_fsyncs"
+	// fileTime reads how long InnoDB's calls to files that have returned took in all. Pending counters leave out the
+	// calls that sync the doublewrite files.
+	fileTime = "SELECT COALESCE(SUM(SUM_TIMER_WAIT), 0) FROM performance_schema.file_summary_by_event_name " +
+		"WHERE EVENT_NAME LIKE 'wait/io/file/innodb/%'"
+	// leastPause is longer than the page cleaner takes from one batch of pages to the next.
+	leastPause = 50 * time.Millisecond
+)
+
+// pause finds the times in which the page cleaner sleeps: no counter of writes moves, none is pending, and no call to a
+// file is under way. The zero value is ready for the first sample.
+type pause struct {
+	since, last time.Time
+	status      map[string]string
+	busy        time.Duration
+}
+
+// next takes a sample, and returns the length of the pause that it ends, or 0. Busy is the time of InnoDB's calls to
+// files. If it is 0, the server does not count it, and no pause is found.
+func (p *pause) next(now time.Time, status map[string]string, busy time.Duration) (ended time.Duration) {
+	if maps.Equal(status, p.status) && status[pendingWrites] == "0" && status[pendingFsyncs] == "0" {
+		p.last = now
+		return 0
+	}
+	length := p.last.Sub(p.since)
+	if length < leastPause || busy == 0 || busy-p.busy >= length/2 {
+		length = 0
+	}
+	*p = pause{now, now, status, busy}
+	return length
 }
 
 // readCheckpoints reads how many times the log has wrapped around. InnoDB advances its checkpoint all the time. What
