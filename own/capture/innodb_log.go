@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"io"
 	"regexp"
@@ -83,6 +84,9 @@ func readInnoDBLog(r io.Reader, database string, each func(filewise.LoggedStatem
 	}
 	defer unpacked.Close()
 	in := bufio.NewReaderSize(unpacked, 1<<16)
+	if is, err := l.shipped(in); is || err != nil {
+		return cmp.Or(err, l.seen.None(database))
+	}
 	for {
 		line, err := filesystem.Line(in, l.bytes)
 		if line != "" {
@@ -104,7 +108,8 @@ func readInnoDBLog(r io.Reader, database string, each func(filewise.LoggedStatem
 }
 
 func wrongInnoDBLog(err error) error {
-	return filewise.Errorf(filewise.CodeUsage, "give the file that general_log_file or slow_query_log_file names",
+	return filewise.Errorf(filewise.CodeUsage, "give the file that general_log_file or slow_query_log_file names, or an export "+
+		"of mysql.general_log or mysql.slow_log",
 		"this is no general and no slow log: %w", err)
 }
 
@@ -125,6 +130,7 @@ type innodbLog struct {
 	// current is the database of a slow log's statement. The log names it only when it changes.
 	current string
 	told    bool
+	order   order
 }
 
 func (l *innodbLog) line(line string) {

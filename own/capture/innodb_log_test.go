@@ -62,7 +62,32 @@ func TestReadLogsOfInnoDB(t *testing.T) {
 		"header": {slow + "use shop;\nSET timestamp=1;\nSELECT 1;\n/usr/sbin/mariadbd, Version: 10.11-log (D). started with:\nTcp port: 0\n" +
 			"Time\t\t    Id Command\tArgument\n" + slow + "SET timestamp=1;\nSELECT 2\n# a comment\nFROM a;\n",
 			"SELECT 1; 0.5|SELECT 2\n# a comment\nFROM a; 0.5"},
-		"no use":  {slow + "SET timestamp=1;\nSELECT 1;\n" + slow + "use other;\nSET timestamp=1;\nSELECT 2;\n", "SELECT 1; 0.5 earlier"},
+		"no use": {slow + "SET timestamp=1;\nSELECT 1;\n" + slow + "use other;\nSET timestamp=1;\nSELECT 2;\n", "SELECT 1; 0.5 earlier"},
+		"table's file": {`"2026-11-28 10:00:00.123456","[app] @ localhost []",8,1,"Connect","app@localhost on shop using Socket"` + "\n" +
+			`"2026-11-28 10:00:00.2","app[app] @ localhost []",8,1,"Query","SELECT \"a\", 'x\\'y'\nFROM b"` + "\n", "SELECT \"a\", 'x\\'y'\nFROM b"},
+		"table, exported": {"event_time,user_host,thread_id,server_id,command_type,argument\r\n" +
+			`2026-11-28 10:00:00,app[app] @ localhost [],8,1,Connect,app@localhost on shop using Socket` + "\r\n" +
+			`2026-11-28 10:00:00,app[app] @ localhost [],8,1,Execute,"SELECT ""a"", 'x\'y'` + "\n" + `FROM b, c"` + "\r\n",
+			"SELECT \"a\", 'x\\'y'\nFROM b, c"},
+		"table by mysql": {"event_time\tuser_host\tthread_id\tserver_id\tcommand_type\tCONVERT(argument USING utf8)\n" +
+			"2026-11-28 10:00:00.1\tapp[app] @  [10.0.0.7]\t8\t1\tInit DB\tshop\n2026-11-28 10:00:00.1\tapp[app] @  [10.0.0.7]\t8\t1\tQuery\t" +
+			"UPDATE a\\nSET b = '\\t'\n2026-11-28 10:00:00.1\tapp[app] @  [10.0.0.7]\t8\t1\tQuery\t0x53454C4543542031\n",
+			"UPDATE a\nSET b = '\t'|SELECT 1"},
+		"slow table": {`"2026-11-28 10:00:00.1","app[app] @ localhost []","00:00:01.250000","00:00:00",1,1,"shop",0,0,1,"DELETE FROM a, b",8,0` +
+			"\n" +
+			`"2026-11-28 10:00:00.1","app[app] @ localhost []","00:00:01.250000","00:00:00",1,1,"other",0,0,1,"DELETE FROM c",9,0` + "\n" +
+			`"2026-11-28 10:00:00.1","app[app] @ localhost []","00:00:00","00:00:00",0,0,"shop",0,0,1,"Quit",8,0` + "\n",
+			"DELETE FROM a, b 1.25"},
+		"Percona": {"# Time: 2026-11-28T10:00:00.1Z\n# User@Host: app[app] @ localhost []  Id:    12\n" +
+			"# Schema: shop  Last_errno: 0  Killed: 0\n" +
+			"# Query_time: 0.5  Lock_time: 0.0  Rows_sent: 1  Rows_examined: 1  Rows_affected: 0  Bytes_sent: 62\n" +
+			"# Tmp_tables: 0  Tmp_disk_tables: 0\n" +
+			"# InnoDB_trx_id: 5F\n# Full_scan: No  Full_join: No\n#   InnoDB_IO_r_ops: 0  InnoDB_IO_r_bytes: 0\n#   InnoDB_pages_distinct: 7\n" +
+			"# Log_slow_rate_type: query  Log_slow_rate_limit: 10\nSET timestamp=1;\nSELECT 1;\n", "SELECT 1; 0.5"},
+		"CloudWatch": {`{"events":[{"timestamp":1,"message":"# Time: 2026-11-28T10:00:00.1Z\n# User@Host: a[a] @ b []  Id: 3\n# ` +
+			`Query_time: 0.5  Lock_time: 0\nuse shop;\nSET timestamp=1;\nSELECT 1\n FROM a;"}]}`, "SELECT 1\n FROM a; 0.5"},
+		"Azure": {`{"properties":{"event_class":"slow_log","start_time":"2026-11-28T10:00:00Z","query_time":0.5,"thread_id":12,"db":"shop",` +
+			`"sql_text":"SELECT 1\nFROM a"}}` + "\n", "SELECT 1\nFROM a; 0.5"},
 		"several": {slow + "use shop;\nSET timestamp=1;\nBEGIN; DELETE FROM a;\n", "BEGIN 0.25|DELETE FROM a 0.25"},
 	} {
 		var got []string

@@ -39,7 +39,7 @@ func (w *ofPostgres) Settings(context.Context, map[string]string) (map[string]st
 	return w.settings, nil
 }
 
-const orLog = "; or log the statements (log_min_duration_statement = 0, log_destination = csvlog or jsonlog) and give the file by --log"
+const orLog = "; or log the statements (log_min_duration_statement = 0) and give the file by --log"
 
 // Counted reads pg_stat_statements.
 func (w *ofPostgres) Counted(ctx context.Context) ([]filewise.CountedStatement, error) {

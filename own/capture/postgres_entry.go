@@ -16,13 +16,14 @@ import (
 )
 
 // entry is one record of a log.
-type entry struct{ database, session, tag, message, detail, at, context string }
-
-// cloudLine matches a line of stderr in the form in which Cloud SQL passes it on.
-var cloudLine = regexp.MustCompile(`(?s)^\[(\d+)\]: \[[\d-]+\] .*?\bdb=([^, ]*).*? (?:LOG|\p{Lu}+): +(.*)$`)
+type entry struct {
+	database, session, tag, message, detail, at, context string
+	// text is set for lines of text: they have no tag. earlier is set if they name no database.
+	text, earlier bool
+}
 
 // flatEntry reads a line in PostgreSQL's own form, one object of texts and numbers. It takes a third of the time of
-// entryOf. ok is false if the line has another form.
+// recordOf. ok is false if the line has another form.
 func flatEntry(text string) (e entry, ok bool) {
 	text, ok = strings.CutPrefix(strings.TrimSpace(text), "{")
 	for ok {
@@ -32,7 +33,7 @@ func flatEntry(text string) (e entry, ok bool) {
 		}
 		to := e.field(name)
 		switch text = text[1:]; {
-		case name == "textPayload", to != nil && !strings.HasPrefix(text, `"`):
+		case shipping[name], to != nil && !strings.HasPrefix(text, `"`):
 			return e, false
 		case strings.HasPrefix(text, `"`):
 			value, text, ok = quotedJSON(text)
@@ -47,7 +48,7 @@ func flatEntry(text string) (e entry, ok bool) {
 			*to = value
 		}
 		if text == "}" {
-			return e, ok
+			return e, ok && e.session+e.database != ""
 		}
 		if text, ok = strings.CutPrefix(text, ","); !ok {
 			return e, false
@@ -97,26 +98,28 @@ func quotedJSON(text string) (value, rest string, ok bool) {
 	return value, text[end+1:], true
 }
 
-// entryOf reads a line of jsonlog, also if an operator or a cloud has wrapped it.
-func entryOf(text []byte) (entry, error) {
-	var line struct {
-		Dbname, Session_id, Ps, Message, Detail, TextPayload, Timestamp, Context string
-		Record                                                                   struct {
-			Database_name, Session_id, Command_tag, Message, Detail, Log_time, Context string
+// recordOf reads a record of jsonlog, also if an operator or a cloud has wrapped it.
+func (l *textLog) recordOf(raw []byte, take func(entry)) error {
+	w, err := unwrapped(raw)
+	if err != nil {
+		return err
+	}
+	for _, inner := range w.records() {
+		if err := l.recordOf(inner, take); err != nil {
+			return err
 		}
 	}
-	if err := json.Unmarshal(text, &line); err != nil {
-		// CloudNativePG's own lines may have a record of another form.
-		var any map[string]json.RawMessage
-		return entry{}, json.Unmarshal(text, &any)
+	of := w.Record
+	e := entry{database: string(cmp.Or(w.Dbname, of.Database_name)), session: string(cmp.Or(w.Session_id, of.Session_id)),
+		tag: string(cmp.Or(w.Ps, of.Command_tag)), message: string(cmp.Or(w.Message, of.Message)), detail: string(cmp.Or(w.Detail, of.Detail)),
+		at: string(cmp.Or(w.Timestamp, of.Log_time)), context: string(cmp.Or(w.Context, of.Context))}
+	if text := w.text(); text != "" && e.database == "" {
+		l.lines(text, string(cmp.Or(w.Properties.Timestamp, w.Timestamp)))
+		l.lines(string(w.after()), "")
+		return nil
 	}
-	if m := cloudLine.FindStringSubmatch(line.TextPayload); m != nil {
-		return entry{database: m[2], session: m[1], message: m[3], at: line.Timestamp}, nil
-	}
-	of := line.Record
-	return entry{cmp.Or(line.Dbname, of.Database_name), cmp.Or(line.Session_id, of.Session_id), cmp.Or(line.Ps, of.Command_tag),
-		cmp.Or(line.Message, of.Message), cmp.Or(line.Detail, of.Detail), cmp.Or(line.Timestamp, of.Log_time),
-		cmp.Or(line.Context, of.Context)}, nil
+	take(e)
+	return nil
 }
 
 // postgresLog holds the state of reading one log of PostgreSQL.
@@ -124,9 +127,10 @@ type postgresLog struct {
 	database string
 	each     func(filewise.LoggedStatement)
 	seen     customsql.Seen
-	plans    map[string]filewise.LoggedStatement // of auto_explain, by session; log_min_duration_statement may log the same statement
-	prepared map[[2]string]string                // by session and name of the statement
-	gaps     int                                 // places that could not be read
+	held     map[string]held      // by session, the last statement, which another record may complete
+	prepared map[[2]string]string // by session and name of the statement
+	gaps     int                  // places that could not be read
+	order    order
 }
 
 var (
@@ -134,6 +138,7 @@ var (
 	// foreign matches the same message in another language. It is used only if the tag does not distinguish execution from
 	// parsing and binding.
 	foreign = regexp.MustCompile(`(?s)^[^:\x{ff1a}\n"]{2,40}[:\x{ff1a}]\s*([0-9.]+) ms[,\x{ff0c}]?\s+[^:\x{ff1a}\n]{2,100}[:\x{ff1a}]\s?(.*)$`)
+	lasted  = regexp.MustCompile(`^duration: ([0-9.]+) ms$`)
 	planned = regexp.MustCompile(`(?s)^duration: ([0-9.]+) ms  plan:\n(.*)$`)
 	// planText matches what auto_explain reports of a statement, up to the plan.
 	planText  = regexp.MustCompile(`(?s)^Query Text: (.*?)\n(?:Query Parameters: ([^\n]*)\n)?[^\n]*  \(cost=[0-9.]+\.\.`)
@@ -227,7 +232,7 @@ func statementOf(e *entry) (text string, seconds float64, plan, ok bool) {
 		return text, ms / 1000, false, true
 	}
 	var m []string
-	if !others.MatchString(e.message) && e.tag != "PARSE" && e.tag != "BIND" {
+	if !e.text && !others.MatchString(e.message) && e.tag != "PARSE" && e.tag != "BIND" {
 		m = foreign.FindStringSubmatch(e.message)
 	}
 	if m == nil {
@@ -243,6 +248,37 @@ func statementOf(e *entry) (text string, seconds float64, plan, ok bool) {
 	return m[2], ms / 1000, plan, true
 }
 
+// held is a statement which another record may complete: its time if the server logs that by itself, or, if
+// auto_explain has logged it, the same again.
+type held struct {
+	filewise.LoggedStatement
+	plan bool
+}
+
+// same reports whether two texts are of one statement.
+func same(a, b string) bool {
+	a, b = strings.TrimRight(a, "; \n"), strings.TrimRight(b, "; \n")
+	return strings.Contains(a, b) || strings.Contains(b, a)
+}
+
+// settle passes on the session's last statement if next is another one. It reports whether next was the same.
+func (l *postgresLog) settle(next filewise.LoggedStatement, plan bool) (done bool) {
+	before, had := l.held[next.Session]
+	if !had {
+		return false
+	}
+	delete(l.held, next.Session)
+	again := before.plan != plan && next.Text != "" && same(before.Text, next.Text)
+	switch {
+	case again && before.plan: // the record that follows has as much
+		return false
+	case again && next.Seconds > 0:
+		before.Seconds, before.Ended = next.Seconds, next.Ended
+	}
+	l.each(before.LoggedStatement)
+	return again
+}
+
 func (l *postgresLog) take(e entry) {
 	l.seen.Lines++
 	text, seconds, plan, ok := statementOf(&e)
@@ -252,43 +288,60 @@ func (l *postgresLog) take(e entry) {
 	if e.database != l.database || plan && e.context != "" { // within a function; the function's call has its own plan
 		return
 	}
-	s := filewise.LoggedStatement{Session: e.session, Text: text, Seconds: seconds, Ended: customsql.Moment(e.at)}
+	s := filewise.LoggedStatement{Session: e.session, Text: text, Seconds: seconds, Ended: customsql.Moment(e.at), Earlier: e.earlier}
 	if !ok {
-		if !others.MatchString(e.message) || planned.MatchString(e.message) {
-			if l.seen.Unknown++; l.seen.Example == "" {
-				l.seen.Example = e.message
-			}
-		}
+		l.beside(s, &e)
 		return
 	}
 	s.Arguments = arguments(e.detail)
-	before, had := l.plans[e.session]
-	if delete(l.plans, e.session); had && (plan || !strings.Contains(text, strings.TrimRight(before.Text, "; \n"))) {
-		l.each(before)
-	}
-	if plan {
-		l.plans[e.session] = s
+	l.asExecuted(&s, e.detail)
+	if l.settle(s, plan) {
 		return
 	}
-	word := strings.TrimLeft(text, " \t\r\n\f")
-	word = strings.ToUpper(word[:min(len(word), len("PREPARE"))])
-	switch word {
+	if plan || seconds == 0 {
+		l.held[e.session] = held{s, plan}
+		return
+	}
+	l.each(s)
+}
+
+// beside takes a record that has no statement.
+func (l *postgresLog) beside(s filewise.LoggedStatement, e *entry) {
+	if m := lasted.FindStringSubmatch(e.message); m != nil {
+		if before, had := l.held[e.session]; had && !before.plan {
+			ms, _ := strconv.ParseFloat(m[1], 64) // it is a number
+			before.Seconds, before.Ended = ms/1000, s.Ended
+			delete(l.held, e.session)
+			l.each(before.LoggedStatement)
+		}
+		return
+	}
+	if !others.MatchString(e.message) || planned.MatchString(e.message) {
+		if l.seen.Unknown++; l.seen.Example == "" {
+			l.seen.Example = e.message
+		}
+	}
+}
+
+// asExecuted puts in the place of SQL's own PREPARE, EXECUTE and DECLARE what they execute.
+func (l *postgresLog) asExecuted(s *filewise.LoggedStatement, detail string) {
+	word := strings.TrimLeft(s.Text, " \t\r\n\f")
+	switch word = strings.ToUpper(word[:min(len(word), len("PREPARE"))]); word {
 	case "PREPARE":
-		if m := preparing.FindStringSubmatch(text); m != nil {
-			l.prepared[[2]string{e.session, m[1]}] = m[2]
+		if m := preparing.FindStringSubmatch(s.Text); m != nil {
+			l.prepared[[2]string{s.Session, m[1]}] = m[2]
 		}
 	case "EXECUTE":
-		if m := executing.FindStringSubmatch(text); m != nil {
-			s.Text = cmp.Or(l.prepared[[2]string{e.session, m[1]}], text)
-			if of := preparing.FindStringSubmatch(strings.TrimPrefix(e.detail, "prepare: ")); of != nil {
+		if m := executing.FindStringSubmatch(s.Text); m != nil {
+			s.Text = cmp.Or(l.prepared[[2]string{s.Session, m[1]}], s.Text)
+			if of := preparing.FindStringSubmatch(strings.TrimPrefix(detail, "prepare: ")); of != nil {
 				s.Text = of[2]
 			}
 			s.Arguments = argumentsOf(m[2])
 		}
 	case "DECLARE":
-		s.Text = cmp.Or(declared(text), text)
+		s.Text = cmp.Or(declared(s.Text), s.Text)
 	}
-	l.each(s)
 }
 
 // argumentsOf returns the arguments of an EXECUTE if all are literals, else nil.
@@ -303,10 +356,10 @@ func argumentsOf(text string) (all []string) {
 	return all
 }
 
-// end reports the plans that no other entry followed.
+// end reports the statements that no other entry followed.
 func (l *postgresLog) end() {
-	for _, session := range slices.Sorted(maps.Keys(l.plans)) {
-		l.each(l.plans[session])
+	for _, session := range slices.Sorted(maps.Keys(l.held)) {
+		l.each(l.held[session].LoggedStatement)
 	}
 	for n := 0; n < l.gaps && l.seen.Told(); n++ {
 		l.each(filewise.LoggedStatement{Session: "damaged", Text: filewise.Unreadable})

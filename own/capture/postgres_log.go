@@ -17,7 +17,7 @@ const (
 	csvTime, csvDatabase, csvSession, csvTag, csvMessage, csvDetail, csvContext, csvColumns = 0, 2, 5, 7, 13, 14, 18, 23
 )
 
-// readPostgresLog reads a log in csvlog or jsonlog format, also within the records of CloudNativePG and Cloud SQL.
+// readPostgresLog reads a log of any of the server's formats, also within the records of operators and clouds.
 func readPostgresLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
 	text, err := filesystem.Unpack(r)
 	if err != nil {
@@ -32,15 +32,19 @@ func readPostgresLog(r io.Reader, database string, each func(filewise.LoggedStat
 	if err != nil {
 		return err
 	}
-	l := &postgresLog{database: database, plans: map[string]filewise.LoggedStatement{}, prepared: map[[2]string]string{}}
+	l := &postgresLog{database: database, held: map[string]held{}, prepared: map[[2]string]string{}}
 	l.each = l.seen.Of(each)
 	l.seen.Remedy = "have the server log in English, with each statement: lc_messages = 'C', log_min_duration_statement = 0, " +
 		"log_destination = csvlog or jsonlog"
-	read := readCSV
-	if c := head[0]; c == '{' || c == '[' || objects(in) {
-		read = readJSON
+	lines := &textLog{postgresLog: l, pending: map[string]*entry{}, prefixes: map[string]prefix{}}
+	if first, _ := in.Peek(1 << 16); lines.texts(first) {
+		err = readText(in, lines)
+	} else if c := head[0]; c == '{' || c == '[' || objects(in) {
+		err = readJSON(in, lines)
+	} else {
+		err = readCSV(in, l)
 	}
-	if err := read(in, l); err != nil {
+	if err != nil {
 		return err
 	}
 	l.end()
@@ -69,6 +73,7 @@ const mostBad = 1000
 // take passes on a record.
 func (d *damage) take(e entry) {
 	d.good, d.last = true, false
+	d.order.add(e.at)
 	d.postgresLog.take(e)
 }
 
@@ -94,11 +99,16 @@ func (d *damage) end() error {
 	return nil
 }
 
-func readJSON(in io.Reader, l *postgresLog) error {
-	lines := in.(*bufio.Reader) // readPostgresLog has made it
-	d := damage{postgresLog: l}
+func readJSON(in *bufio.Reader, l *textLog) error {
+	d := damage{postgresLog: l.postgresLog}
+	if spread(in) {
+		if err := eachObject(in, func(raw []byte) error { return l.recordOf(raw, d.take) }); err != nil {
+			return wrongPostgresLog(err)
+		}
+		return l.end()
+	}
 	for ended := false; !ended; {
-		text, err := filesystem.Line(lines, 0)
+		text, err := filesystem.Line(in, 0)
 		if ended = errors.Is(err, io.EOF); err != nil && !ended {
 			return err
 		}
@@ -107,15 +117,15 @@ func readJSON(in io.Reader, l *postgresLog) error {
 		}
 		if e, flat := flatEntry(text); flat {
 			d.take(e)
-		} else if e, err := entryOf([]byte(text)); err == nil {
-			d.take(e)
+		} else if err := l.recordOf([]byte(text), d.take); err == nil {
+			d.good, d.last = true, false
 		} else if !ended || !d.good { // otherwise it is still being written
 			if err := d.skip(err); err != nil {
 				return err
 			}
 		}
 	}
-	return d.end()
+	return errors.Join(d.end(), l.end())
 }
 
 // record passes on the text of one record, up to a number of bytes. Without a limit, a quote that is not closed would
@@ -164,12 +174,12 @@ func readCSV(in io.Reader, l *postgresLog) error {
 			}
 			continue
 		}
-		d.take(entry{line[csvDatabase], line[csvSession], line[csvTag], line[csvMessage], line[csvDetail], line[csvTime],
-			line[csvContext]})
+		d.take(entry{database: line[csvDatabase], session: line[csvSession], tag: line[csvTag], message: line[csvMessage],
+			detail: line[csvDetail], at: line[csvTime], context: line[csvContext]})
 	}
 }
 
 func wrongPostgresLog(err error) error {
-	return filewise.Errorf(filewise.CodeUsage, "give a file that PostgreSQL has written with log_destination = csvlog or jsonlog",
-		"this is no csvlog or jsonlog: %w", err)
+	return filewise.Errorf(filewise.CodeUsage, "give a file that PostgreSQL has written, in English, with log_destination = "+
+		"csvlog, jsonlog or stderr", "this is no log of PostgreSQL: %w", err)
 }

@@ -90,6 +90,10 @@ func TestReadLogsOfPostgres(t *testing.T) {
 		"EXECUTE": {row("EXECUTE", "duration: 1 ms  statement: EXECUTE p(1);", "prepare: PREPARE p(int) AS SELECT a FROM b WHERE c = $1;") +
 			row("PREPARE", "statement: PREPARE q AS DELETE FROM a", "") + row("EXECUTE", "statement: EXECUTE q", ""),
 			"SELECT a FROM b WHERE c = $1; 1|PREPARE q AS DELETE FROM a 0|DELETE FROM a 0"},
+		"log_statement and log_duration": {row("UPDATE", "statement: UPDATE a", "") + row("UPDATE", "duration: 7 ms", "") +
+			row("SELECT", "execute s: SELECT $1", "parameters: $1 = '5'") + row("SELECT", "duration: 8 ms  plan:\nQuery Text: SELECT $1\n"+
+			"Result  (cost=0.00..0.01 rows=1 width=4)", "") + row("SELECT", "duration: 9 ms", "") + row("DELETE", "statement: DELETE FROM a", ""),
+			"UPDATE a 7|SELECT $1 8|DELETE FROM a 0"},
 	} {
 		var got []string
 		err := readPostgresLog(strings.NewReader(x.log), "shop", func(s filewise.LoggedStatement) {
@@ -137,6 +141,91 @@ func TestReadLogsOfPostgres(t *testing.T) {
 	}
 }
 
+// texts are the two records of a session as each prefix shows them, by what a log is wrapped in.
+func textRecords(prefix string, pid int, user, database string) (lines []string) {
+	prefix = strings.NewReplacer("%m", "2026-11-28 10:00:01.250 UTC", "%t", "2026-11-28 10:00:01 UTC", "%p", fmt.Sprint(pid), "%u", user, "%d",
+		database, "%r", "10.0.0.7(53412)", "%h", "10.0.0.7", "%c", fmt.Sprintf("6a1b2c3d.%x", pid), "%l", "1234", "%n", "1795860001.250", "%a",
+		"psql", "%s", "2026-11-28 09:00:00 UTC", "%v", fmt.Sprintf("%d/77", pid), "%e", "00000", "%i", "SELECT", "%q", "").Replace(prefix)
+	return []string{prefix + "LOG:  duration: 1.5 ms  execute <unnamed>: SELECT a\n", "\tFROM b -- LOG:  x\n", "\tWHERE id = $1\n",
+		prefix + "DETAIL:  parameters: $1 = '5'\n"}
+}
+
+// Text that log_line_prefix begins is read whatever its form, and whatever has shipped it.
+func TestTextLogsOfPostgres(t *testing.T) {
+	lines := func(all []string) string { return strings.Join(all, "") }
+	quoted := func(text string) string {
+		raw, _ := json.Marshal(text) // a string
+		return string(raw)
+	}
+	each := func(form string) func([]string) string {
+		return func(all []string) (text string) {
+			for _, line := range all {
+				text += strings.Replace(form, "%s", quoted(line), 1) + "\n"
+			}
+			return text
+		}
+	}
+	whole := func(form string) func([]string) string {
+		return func(all []string) string {
+			return fmt.Sprintf(form, quoted(strings.TrimSpace(lines(all[:3]))), quoted(strings.TrimSpace(all[3])))
+		}
+	}
+	const debian, rds = "%m [%p] %q%u@%d ", "%t:%r:%u@%d:[%p]:"
+	for name, x := range map[string]struct {
+		prefix string
+		wrap   func([]string) string
+	}{
+		"Debian": {debian, lines}, "RDS": {rds, lines}, "pgBadger": {"%t [%p]: [%l-1] user=%u,db=%d,app=%a,client=%h ", lines},
+		"no names": {"%m %p %u %d ", lines}, "epoch": {"%n|%c|%d|%u|", lines}, "Azure": {"%t-%c-", lines}, "default": {"%m [%p] ", lines},
+		"process last": {"%u/%d %s %e %i pid=%p ", lines}, "virtual": {"%t %d %v ", lines},
+		"Docker": {"%m [%p] ", each(`{"log":%s,"stream":"stderr","time":"2026-11-28T10:00:01Z"}`)},
+		"compose": {debian, func(all []string) string {
+			return "db-1  | " + strings.Join(all, "db-1  | ")
+		}},
+		"containerd": {debian, func(all []string) string {
+			return "2026-11-28T10:00:01.2Z stderr F " + strings.Join(all, "2026-11-28T10:00:01.2Z stderr F ")
+		}},
+		"syslog": {"user=%u,db=%d ", func(all []string) (text string) {
+			for n, line := range all {
+				text += fmt.Sprintf("Nov 28 10:00:01 db postgres[77]: [%d-%d] %s", 5+n/3, 1+n%3, strings.Replace(line, "\t", "#011", 1))
+			}
+			return text
+		}},
+		"CloudWatch": {rds, whole(`{"events": [{"timestamp": 1795860001250, "message": %s, "eventId": "1"}, {"message": %s}]}`)},
+		"pretty":     {rds, whole("{\n  \"events\": [\n    {\n      \"message\": %s\n    },\n    {\n      \"message\": %s\n    }\n  ]\n}\n")},
+		"Cloud SQL": {"[%p]: [3-1] db=%d,user=%u ", whole(`[{"insertId":"x","textPayload":%s,"timestamp":"2026-11-28T10:00:01.250Z"},` +
+			`{"textPayload":%s,"timestamp":"2026-11-28T10:00:01.250Z"}]`)},
+		"Azure's records": {"%t-%c-", whole(`{"category":"PostgreSQLLogs","properties":{"timestamp":"2026-11-28 10:00:01",` +
+			`"message":%s,"detail":%s}}`)},
+	} {
+		var got []string
+		log := x.wrap(textRecords(x.prefix, 77, "app", "shop"))
+		err := readPostgresLog(strings.NewReader(log), "shop", func(s filewise.LoggedStatement) {
+			got = append(got, fmt.Sprint(s.Text, s.Seconds*1000, s.Arguments, s.Session != "", s.Ended.IsZero(), s.Earlier))
+		})
+		want := fmt.Sprintf("SELECT a\nFROM b -- LOG:  x\nWHERE id = $11.5 ['5'] true %v %v", name == "syslog", !strings.Contains(x.prefix, "%d"))
+		if err != nil || strings.Join(got, "|") != want {
+			t.Errorf("%s: %q, %v, want %q\n%s", name, got, err, want, log)
+		}
+		if log := x.wrap(textRecords(x.prefix, 78, "shop", "other")); strings.Contains(x.prefix, "@%d") {
+			if err := readPostgresLog(strings.NewReader(log), "shop", nil); err == nil || !strings.Contains(err.Error(), "of other (1)") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	for log, want := range map[string]string{
+		lines(textRecords("%t %d ", 1, "app", "shop")): "name no process",
+		"[{\"textPayload\":\"[5]: [1-1] db=shop LOG:  duration: 1 ms  statement: SELECT 1\",\"timestamp\":\"2026-11-28T10:00:02Z\"},\n" +
+			"{\"textPayload\":\"[5]: [1-1] db=shop LOG:  duration: 1 ms  statement: SELECT 2\",\"timestamp\":\"2026-11-28\"}]": "to the first",
+		"2026-11-28 10:00:02 UTC [5] a@shop LOG:  Dauer: 1 ms  Anweisung: SELECT 1\n": "has a form that is known: Dauer",
+	} {
+		err := readPostgresLog(strings.NewReader(log), "shop", func(filewise.LoggedStatement) {})
+		if said := fmt.Sprint(err); want != "" && (!strings.Contains(said, want) || filewise.RemedyOf(err) == "") {
+			t.Errorf("%s: %v, want %s", log, err, want)
+		}
+	}
+}
+
 // A study of any log covers what was fed, by csvlog and by jsonlog within CloudNativePG's records.
 func TestMutatedLogsOfPostgres(t *testing.T) {
 	shape := func(text string) (filewise.Shape, error) { return dialect.CustomRules.Shape(text, "", nil) }
@@ -174,4 +263,23 @@ func TestMutatedLogsOfPostgres(t *testing.T) {
 		}
 		return text
 	})
+	for n, prefix := range []string{"%m [%p] %q%u@%d ", "%t:%r:%u@%d:[%p]:", "%m %p %u %d "} {
+		mutatedLogs(t, logsOf("postgres"), true, shape, func(all []loggedLine) (text string) {
+			for i, l := range all {
+				before := strings.NewReplacer("%m", l.At.Format("2006-01-02 15:04:05.000 UTC"), "%t", l.At.Format("2006-01-02 15:04:05 UTC"), "%p",
+					fmt.Sprint(50+l.Session), "%u", "app", "%d", "shop", "%r", "10.0.0.7(53412)", "%q", "").Replace(prefix)
+				said := strings.ReplaceAll(l.Text, "\n", "\n\t")
+				if n == 1 { // log_statement = all, log_duration = on
+					text += before + "LOG:  statement: " + said + "\n" + before + fmt.Sprintf("LOG:  duration: %d.000 ms\n", l.Millis)
+				} else {
+					text += before + fmt.Sprintf("LOG:  duration: %d.000 ms  statement: ", l.Millis) + said + "\n"
+				}
+				if i%7 == 2 {
+					other := strings.NewReplacer("shop", "other", fmt.Sprint(50+l.Session), "99").Replace(before)
+					text += other + "LOG:  duration: 9 ms  statement: SELECT 1\n" + other + "ERROR:  no\n" + other + "STATEMENT:  SELECT\n\t1\n"
+				}
+			}
+			return text
+		})
+	}
 }

@@ -94,7 +94,7 @@ func testCapture(t *testing.T, b bench) {
 	s, err = takeCapture(t, b, "watcher", o)
 	fatal(t, err)
 	shares(t, s, map[string]float64{"SELECT total": 5. / 9, "SELECT region": 1. / 9})
-	if s.Earlier < 200 || !strings.Contains(s.YAML(), "before it was on") {
+	if s.Earlier < 200 || !strings.Contains(s.YAML(), "lines name none") {
 		t.Errorf("%d statements of sessions that are older than the log", s.Earlier)
 	}
 	oddlyNamed(t, b)
