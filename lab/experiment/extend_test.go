@@ -66,11 +66,11 @@ func TestOfferedBudgetWorks(t *testing.T) {
 	analysis, _ := j.First().Result.Last()
 	_, offer, offered := strings.Cut(j.Sentences()[0], ": filewise resume RUN --budget ")
 	budget, err := time.ParseDuration(offer)
-	if !offered || err != nil || analysis.BlocksNeeded == 0 {
+	if !offered || err != nil || analysis.BlocksToKeep == 0 {
 		t.Fatalf("%q, %+v", j.Sentences()[0], analysis)
 	}
-	if longer, err := w.plan.Extend(budget, trials); err != nil || longer.MaxBlocks < analysis.BlocksNeeded {
-		t.Errorf("%s give %d blocks, want %d: %v", budget, longer.MaxBlocks, analysis.BlocksNeeded, err)
+	if longer, err := w.plan.Extend(budget, trials); err != nil || longer.MaxBlocks < analysis.BlocksToKeep {
+		t.Errorf("%s give %d blocks, want %d: %v", budget, longer.MaxBlocks, analysis.BlocksToKeep, err)
 	}
 	if f := j.Forecast; f == nil || f.Blocks != analysis.BlocksNeeded && analysis.BlocksNeeded > analysis.Block+1 {
 		t.Errorf("the headline has %d blocks, the forecast %+v", analysis.BlocksNeeded, f)

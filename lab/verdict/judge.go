@@ -143,7 +143,10 @@ func (r *replay) analyse(n int) Analysis {
 	analysis.Stop = s.stop(analysis)
 	analysis.LargestDifference = s.largestDifference(analysis.Estimates)
 	if n >= forecastFrom && (analysis.Stop == ReasonNone || analysis.Stop == ReasonFutile || analysis.Stop == ReasonMaxBlocks) {
-		analysis.BlocksNeeded = s.forecast()
+		analysis.BlocksNeeded = s.forecast(r.cfg.Margin)
+		if r.cfg.Rules > 2 && r.cfg.Margin < widestKeep {
+			analysis.BlocksToKeep = s.forecast(widestKeep)
+		}
 	}
 	if analysis.Stop == ReasonNone || analysis.Stop == ReasonFutile {
 		analysis.Dropped = s.drop(analysis.Estimates)

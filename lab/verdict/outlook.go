@@ -90,15 +90,15 @@ func ForecastFrom(arms int) int {
 	return n
 }
 
-// forecast returns about how many blocks in total would resolve a difference of the margin: n ≈ 2(c₁·s/δ)², and from
+// forecast returns about how many blocks in total would resolve a difference of a margin, log scale: n ≈ 2(c₁·s/δ)², and from
 // rules 3 on BlocksToTell. More blocks cannot reduce the difference between reused builds, which uses up part of the
 // margin. It returns 0 if there is no forecast.
-func (s *scene) forecast() int {
+func (s *scene) forecast(margin float64) int {
 	if !s.fitted {
 		return 0
 	}
 	_, c := s.bounds.at(s.cfg.MaxBlocks)
-	room := s.cfg.Margin * s.cfg.Margin
+	room := margin * margin
 	if inflated := s.spread().inflated; inflated > 0 {
 		var heaviest float64
 		for j := range s.arms {

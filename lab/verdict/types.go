@@ -110,6 +110,9 @@ type Analysis struct {
 	Recommended int `json:"recommended"`
 	// BlocksNeeded forecasts about how many blocks in total would resolve a difference of the margin. 0 means no forecast.
 	BlocksNeeded int `json:"blocks_needed,omitempty"`
+	// BlocksToKeep is the same for the widest margin at which the baseline can still be kept. It is 0 if the plan's margin
+	// is as wide, and by earlier rules.
+	BlocksToKeep int `json:"blocks_to_keep,omitempty"`
 	// CalibrationSlope is the share of a change in calibration that shows in throughput, both on log scales. It is NaN if
 	// nothing was adjusted.
 	CalibrationSlope float64 `json:"calibration_slope"`

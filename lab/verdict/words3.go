@@ -187,28 +187,28 @@ func (r Result) open(analysis Analysis, a Answer, opts WordsOptions) string {
 	return said + ToDo + done + r.settles(analysis, opts)
 }
 
-// settles returns the effort that resolves the margin, with the command for it.
+// settles returns the effort that allows the baseline to be kept, or resolves the margin, with the command for it.
 func (r Result) settles(analysis Analysis, opts WordsOptions) string {
-	command := func(blocks int) string {
-		if opts.Resume == nil {
-			return ""
-		}
-		return opts.Resume(blocks)
-	}
-	first := ForecastFrom(len(r.Arms))
-	switch {
-	case analysis.BlocksNeeded > 0:
-		said := fmt.Sprintf("to resolve %s, measure about %s in all", margin(r.Config.Margin), plural(analysis.BlocksNeeded, "block"))
-		if c := command(analysis.BlocksNeeded); c != "" {
-			return said + ": " + c
+	with := func(said string, blocks int) string {
+		if opts.Resume != nil {
+			if command := opts.Resume(blocks); command != "" {
+				return said + ": " + command
+			}
 		}
 		return said + "."
+	}
+	size, first := margin(r.Config.Margin), ForecastFrom(len(r.Arms))
+	switch keep, needed := analysis.BlocksToKeep, analysis.BlocksNeeded; {
+	case keep > 0:
+		said := fmt.Sprintf("to get it within %s, measure about %s in all", margin(widestKeep), plural(keep, "block"))
+		if needed > keep {
+			said += fmt.Sprintf(" (%s: about %d)", size, needed)
+		}
+		return with(said, keep)
+	case needed > 0:
+		return with(fmt.Sprintf("to resolve %s, measure about %s in all", size, plural(needed, "block")), needed)
 	case analysis.Block < first:
-		said := fmt.Sprintf("what it takes to resolve %s can be said from block %d on", margin(r.Config.Margin), first)
-		if c := command(first); c != "" {
-			return said + ": " + c
-		}
-		return said + "."
+		return with(fmt.Sprintf("what it takes to resolve %s can be said from block %d on", size, first), first)
 	}
-	return fmt.Sprintf("to resolve %s takes more blocks than can be planned: set a wider --margin, or reduce noise.", margin(r.Config.Margin))
+	return fmt.Sprintf("to resolve %s takes more blocks than can be planned: set a wider --margin, or reduce noise.", size)
 }

@@ -19,6 +19,8 @@ func TestHeadline3(t *testing.T) {
 	carried.CarryOver, changed.Changed, early.Block = true, true, 4
 	needs := last
 	needs.BlocksNeeded = 24
+	far := last
+	far.BlocksToKeep, far.BlocksNeeded = 24, 840
 	for name, c := range map[string]struct {
 		analysis  Analysis
 		estimates map[int]Estimate
@@ -39,6 +41,10 @@ func TestHeadline3(t *testing.T) {
 			"Keep 1 file for now: no layout is proven faster, and up to 5.2 % is open (95 % confidence). " +
 				"What to do: if 5.2 % is not worth a change, you are done; to resolve 2 %, measure about 24 blocks " +
 				"in all: filewise resume 1 --budget 15m"},
+		"open, 2 % is far": {far, map[int]Estimate{0: most(5.2)},
+			"Keep 1 file for now: no layout is proven faster, and up to 5.2 % is open (95 % confidence). " +
+				"What to do: if 5.2 % is not worth a change, you are done; to get it within 5 %, measure about 24 blocks " +
+				"in all (2 %: about 840): filewise resume 1 --budget 15m"},
 		"open, out of reach": {last, map[int]Estimate{0: most(5.2)},
 			"Keep 1 file for now: no layout is proven faster, and up to 5.2 % is open (95 % confidence). " +
 				"What to do: if 5.2 % is not worth a change, you are done; to resolve 2 % takes more blocks than can be planned: " +
