@@ -253,7 +253,7 @@ func captured(t *testing.T, text string) {
 	checkGrammar(t, all)
 }
 
-// TestCaptureCounts what happens between two looks, and --values takes real ones.
+// TestCaptureCounts what happens between two looks, and --values takes real ones. The plan cache is read once a look.
 // First contact: SQL Server 13.
 func TestCaptureCounts(t *testing.T) {
 	s := newShop(t)
@@ -262,6 +262,10 @@ func TestCaptureCounts(t *testing.T) {
 	ok(t, err)
 	if len(got.Transactions) != 1 || got.Calls != 10 || got.Active != 4 || !strings.Contains(got.YAML(), "ada@example.org") {
 		t.Errorf("%+v", got)
+	}
+	text, err := captureSQL.Statement("counted-cache", nil)
+	if ok(t, err); strings.Count(text, "sys.dm_exec_query_stats") != 1 {
+		t.Errorf("%s", text)
 	}
 }
 

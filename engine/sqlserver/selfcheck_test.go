@@ -48,7 +48,7 @@ func volunteer(t *testing.T, lab *lab, settings ...plan.Pair) doctor.Patient {
 }
 
 // TestSelfCheckAll: it goes on after refusals. It ends a trial in which the server does not answer, and itself when its time
-// is over. The record for others has the refusals without a name of the server's.
+// is over. The record for others has the refusals without a name of the server's, and the version even if nothing could be tried.
 func TestSelfCheckAll(t *testing.T) {
 	lab := newLab(t, func(m *model) { m.available = 1 << 50 })
 	const theirs = "Hopper's ]db"
@@ -95,6 +95,10 @@ func TestSelfCheckAll(t *testing.T) {
 		func(filewise.Finding) {})
 	if ok(t, err); time.Since(start) > 30*time.Second || r.Outcomes[7].At != "time" {
 		t.Errorf("after %v: %+v", time.Since(start), r.Outcomes)
+	}
+	r, err = doctor.SelfCheckAll(t.Context(), volunteer(t, lab), doctor.Limits{Whole: time.Minute}, func(filewise.Finding) {})
+	if ok(t, err); !strings.HasPrefix(r.Version, "16.") || r.Outcomes[0].State != doctor.StateProven {
+		t.Errorf("without a trial the version is %q: %+v", r.Version, r.Outcomes[0])
 	}
 }
 
