@@ -92,11 +92,12 @@ func (p *Process) tail() string {
 }
 
 // Ready polls until ask succeeds, which shows that the process answers. It fails if the process ends first, if patience
-// runs out, or if the context ends.
+// runs out, or if the context ends. Starts are timed: pauses are 1/64 of the time so far, within 2 to 50 ms, so that a
+// start is seen at most that late.
 func (p *Process) Ready(ctx context.Context, patience time.Duration, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
 	defer cancel()
-	for wait := 2 * time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+	for start := time.Now(); ; {
 		err := ask(ctx)
 		if err == nil {
 			return nil
@@ -104,7 +105,7 @@ func (p *Process) Ready(ctx context.Context, patience time.Duration, ask func(co
 		select {
 		case <-p.exited:
 			return p.ended("ended while it started")
-		case <-time.After(wait):
+		case <-time.After(min(max(time.Since(start)/64, 2*time.Millisecond), 50*time.Millisecond)):
 		case <-ctx.Done():
 			if !errors.Is(context.Cause(ctx), errPatience) {
 				return context.Cause(ctx)

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"filewise"
@@ -103,6 +104,24 @@ func TestStop(t *testing.T) {
 		t.Error(err)
 	}
 	<-hurried.Exited()
+}
+
+// A start is timed: it is not rounded up to the pause between two questions.
+func TestReadyIsSeenAtOnce(t *testing.T) {
+	for _, answers := range []time.Duration{0, 51 * time.Millisecond, 217 * time.Millisecond, 3 * time.Second, time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			p, start := &Process{exited: make(chan struct{})}, time.Now()
+			err := p.Ready(t.Context(), time.Hour, func(context.Context) error {
+				if time.Since(start) < answers {
+					return errors.New("not yet")
+				}
+				return nil
+			})
+			if late := time.Since(start) - answers; err != nil || late > max(answers/50, 2*time.Millisecond) {
+				t.Errorf("answers after %v: seen %v later: %v", answers, late, err)
+			}
+		})
+	}
 }
 
 func TestReadyAndPatience(t *testing.T) {
