@@ -21,7 +21,7 @@ type acrossFlags struct {
 
 func (f *acrossFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.across, "across", false, "pool the runs of several hosts: numbers, names, or bundles")
-	cmd.Flags().StringArrayVar(&f.filters, "filter", nil, "with --across: also stored runs with this `KEY=VALUE`, as in list "+
+	cmd.Flags().StringArrayVar(&f.filters, "filter", nil, "with --across: also stored runs with this `KEY=VALUE` "+
 		"(repeatable: all must hold)")
 	cmd.Flags().StringVar(&f.format, "format", "", "`format`: text, markdown, html or json (default by --output's name, else text)")
 	completeFlag(cmd, "format", "text", "markdown", "html", "json")

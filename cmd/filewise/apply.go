@@ -37,7 +37,7 @@ func (a *app) applyCommand() *cobra.Command {
 	flags.StringVar(&f.request.Wish.Database, "database", "", "`name` of the database (default: the URL's)")
 	flags.StringArrayVar(&f.request.Wish.Tables, "table", nil, "`name` of a table to spread (repeatable; default: the large ones)")
 	flags.StringVar(&f.request.Layout, "layout", "", "`name` of a layout of the run (default: the recommended one)")
-	flags.BoolVar(&f.request.Untested, "untested", false, "write the scripts even if the run does not apply to the database")
+	flags.BoolVar(&f.request.Untested, "untested", false, "write scripts even if the run does not apply")
 	flags.StringVarP(&f.output, "output", "o", "", "`file` for the script; FILE-back.sql undoes it (default filewise-RUN-apply.sql)")
 	completeChoices(cmd)
 	return cmd

@@ -70,12 +70,12 @@ func (a *app) backupCommand() *cobra.Command {
 	registerOptions(cmd.Flags(), slices.DeleteFunc(o.OfDatabase(), func(r plan.Option) bool { return r.Name == "discard" })...)
 	a.registerRun(cmd.Flags(), &g)
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the script (default filewise-RUN-backup.sh)")
-	cmd.Flags().StringVar(&goal.Optimize, "optimize", "", "optimize `backup` (default), restore, or both; the last two measure "+
-		"restores of the leaders")
-	cmd.Flags().DurationVar(&goal.Within, "restore-within", 0, "exclude settings whose restore takes longer than this `time`; exit "+
-		"with 9 if none is left")
-	cmd.Flags().IntVar(&screen, "screen", 0, "compare all settings on --part first (SQL Server without it: by backups to NUL), then "+
-		"the `number` fastest in full; --budget is for each")
+	cmd.Flags().StringVar(&goal.Optimize, "optimize", "", "optimize `backup` (default), restore, or both (these also measure "+
+		"restores of the leaders)")
+	cmd.Flags().DurationVar(&goal.Within, "restore-within", 0, "exclude settings with a restore above this `time`; exit with 9 if "+
+		"none is left")
+	cmd.Flags().IntVar(&screen, "screen", 0, "compare all settings on --part first (SQL Server: or to NUL), then the `number` "+
+		"fastest in full; --budget is for each")
 	completeChoices(cmd)
 	completeFlag(cmd, "optimize", backup.Optimizations...)
 	return cmd

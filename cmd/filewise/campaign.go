@@ -49,7 +49,7 @@ func (a *app) campaignCommand() *cobra.Command {
 	registerOnly(cmd, &f.only)
 	cmd.Flags().BoolVar(&f.any, "any", false, "measure each experiment on one host, not on all")
 	cmd.Flags().BoolVar(&f.detach, "detach", false, "do not wait for the end")
-	cmd.Flags().DurationVar(&f.patience, "patience", drivers.Patience, "wait this `time` for a host that does not answer")
+	cmd.Flags().DurationVar(&f.patience, "patience", drivers.Patience, "wait this `time` for a silent host")
 	cmd.AddCommand(a.campaignList(&f), a.campaignShow(&f), a.campaignFetch(&f),
 		a.campaignTell(&f, "pause", "Pause a campaign: each host ends its trial, and is free"),
 		a.campaignTell(&f, "resume", "Continue a paused campaign, and jobs that failed or were lost"),
@@ -207,7 +207,7 @@ func (a *app) campaignList(f *campaignFlags) *cobra.Command {
 func (a *app) campaignShow(f *campaignFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "show NAME", Short: "Show how a campaign stands on every host", Args: cobra.ExactArgs(1),
-		Example: "  filewise campaign show storage\n  filewise campaign show storage --json",
+		Example: "  filewise campaign show storage",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.ordered(cmd.Context(), f, args[0], func(c fleet.Campaigns, jobs []string) error {
 				states, err := c.States(cmd.Context(), jobs)
@@ -246,7 +246,7 @@ func (a *app) campaignTell(f *campaignFlags, word, short string) *cobra.Command 
 func (a *app) campaignFetch(f *campaignFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "fetch NAME", Short: "Take the results of a campaign into this store", Args: cobra.ExactArgs(1),
-		Long:    `Fetch imports the finished trials of every job, each once, and shows the hosts' joint result.`,
+		Long:    `Import the finished trials of every job, each once, and show the hosts' joint result.`,
 		Example: "  filewise campaign fetch storage",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.ordered(cmd.Context(), f, args[0], func(c fleet.Campaigns, jobs []string) error { return a.fetch(cmd.Context(), c, jobs) })
@@ -257,7 +257,7 @@ func (a *app) campaignFetch(f *campaignFlags) *cobra.Command {
 func (a *app) campaignForget(f *campaignFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "forget HOST…", Short: "Forget hosts that are gone for good", Args: cobra.MinimumNArgs(1),
-		Long: `Forget removes hosts without a worker from "campaign list" and from the choice of campaigns.
+		Long: `Remove hosts without a worker from "campaign list" and from the choice of campaigns.
 Their results stay, and a worker that is started there adds the host again.`,
 		Example: "  filewise campaign forget db7",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -50,10 +50,10 @@ func (a *app) captureCommand() *cobra.Command {
 	registerOptions(cmd.Flags(), f.ServerTable()...)
 	cmd.Flags().StringVar(&o.Database, "database", "", "`database` whose work is captured (default: the URL's)")
 	cmd.Flags().DurationVar(&o.For, "for", 10*time.Minute, "watch this `long`; 0s: all that the server has counted so far")
-	cmd.Flags().StringVar(&o.LogName, "log", "", "take the statements from this `file`, a log of the server")
-	cmd.Flags().BoolVar(&o.Values, "values", false, "take values of columns that look personal, too")
+	cmd.Flags().StringVar(&o.LogName, "log", "", "read the statements from this log `file` of the server")
+	cmd.Flags().BoolVar(&o.Values, "values", false, "also take values of columns that look personal")
 	cmd.Flags().StringArrayVar(&o.Tell, "tell", nil, "take values of this `column` (COLUMN or TABLE.COLUMN; repeatable)")
-	cmd.Flags().StringArrayVar(&o.Withhold, "withhold", nil, "take no values of this `column` (COLUMN or TABLE.COLUMN; repeatable)")
+	cmd.Flags().StringArrayVar(&o.Withhold, "withhold", nil, "take no values of this `column` (likewise; repeatable)")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this new `file`, not standard output")
 	completeChoices(cmd)
 	return cmd

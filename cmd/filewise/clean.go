@@ -46,8 +46,8 @@ func (a *app) cleanCommand() *cobra.Command {
 			return a.printLeftovers(left)
 		},
 	}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "list what would be removed, remove nothing")
-	cmd.Flags().BoolVar(&yes, "yes", false, "remove from the server of --target without asking")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "only list what would be removed")
+	cmd.Flags().BoolVar(&yes, "yes", false, "remove from --target without asking")
 	registerOptions(cmd.Flags(), login.ServerTable()...)
 	return cmd
 }

@@ -59,7 +59,7 @@ func (a *app) compareCommand() *cobra.Command {
 	}
 	cmd.Flags().Float64Var(&confidence, "confidence", 100*archive.UsualConfidence,
 		"confidence in `percent`, over all layouts and operations together")
-	cmd.Flags().StringSliceVar(&meant, "meant", nil, "accept differences made on purpose: `things` among "+
+	cmd.Flags().StringSliceVar(&meant, "meant", nil, "accept intended differences: `things` among "+
 		strings.Join(archive.MeantNames, ", "))
 	cmd.Flags().IntVar(&rules, "rules", 0, "judge by these `rules`, 1 to 3 (default each run by its own)")
 	g.register(cmd.Flags())

@@ -17,8 +17,7 @@ var shells = map[string]struct{ title, install string }{
 // describeCompletion gives cobra's completion commands texts in Filewise's style.
 func describeCompletion(c *cobra.Command) {
 	c.Short = "Write the completion script of a shell"
-	c.Long = `Completion writes the script by which a shell completes commands, flags, their values,
-scenarios, engines, stored runs and study files.`
+	c.Long = `Completion writes the script by which a shell completes commands, flags, values and runs.`
 	for _, sub := range c.Commands() {
 		s, known := shells[sub.Name()]
 		if !known {

@@ -46,9 +46,8 @@ func commandsPage(root *cobra.Command) string {
 	for _, group := range root.Groups() {
 		var links []string
 		for _, c := range commands {
-			if c.GroupID == group.ID || c.Parent().GroupID == group.ID {
-				path := c.CommandPath()
-				links = append(links, fmt.Sprintf("[%s](#%s)", strings.TrimPrefix(path, "filewise "), strings.ReplaceAll(path, " ", "-")))
+			if c.GroupID == group.ID {
+				links = append(links, fmt.Sprintf("[%s](#filewise-%[1]s)", c.Name()))
 			}
 		}
 		fmt.Fprintf(&b, "- %s: %s\n", group.Title, strings.Join(links, ", "))
@@ -58,17 +57,23 @@ func commandsPage(root *cobra.Command) string {
 	described := map[string]bool{}
 	had := map[string]string{} // of names of flags that commands share, the first command with them
 	for _, c := range commands {
-		text, use := c.Long, c.UseLine()
-		if text == "" {
-			text = c.Short + "."
+		if c.Parent() != root { // an example of its parent
+			continue
 		}
+		text, use := purpose(c), c.UseLine()
 		fmt.Fprintf(&b, "\n## %s\n\n```text\n%s\n", c.CommandPath(), strings.TrimSpace(text))
 		if use = strings.TrimSuffix(use, " [flags]"); use != c.CommandPath() {
 			fmt.Fprintf(&b, "\nUsage: %s\n", use)
 		}
 		b.WriteString("```\n")
 		if c.Example != "" {
-			fmt.Fprintf(&b, "\n```sh parse\n%s\n```\n", unindent(c.Example))
+			fmt.Fprintf(&b, "\n```sh parse\n%s\n", unindent(c.Example))
+			for _, sub := range commands {
+				if sub.Parent() == c {
+					fmt.Fprintf(&b, "%s # %s\n", unindent(sub.Example), strings.ReplaceAll(purpose(sub), "\n", " "))
+				}
+			}
+			b.WriteString("```\n")
 		}
 		var same []string // groups that are as in a command before
 		before := ""
@@ -119,6 +124,14 @@ func commandsPage(root *cobra.Command) string {
 		fmt.Fprintf(&b, "\n## %s\n\n```text\n%s\n```\n", title, strings.TrimSpace(c.Long))
 	}
 	return b.String()
+}
+
+// purpose returns the text of a command's help, or its line in lists.
+func purpose(c *cobra.Command) string {
+	if c.Long != "" {
+		return c.Long
+	}
+	return c.Short + "."
 }
 
 type flagGroup struct {

@@ -52,14 +52,13 @@ func (a *app) doctorCommand() *cobra.Command {
 		o.AllowRow(), f.told.NotifyRow(),
 		o.SetRow("`key=value` setting, as of run, also for --self-check (repeatable)"),
 	})...)
-	cmd.Flags().BoolVar(&f.selfCheck, "self-check", false, "try every workload on the server of --target")
-	cmd.Flags().BoolVar(&f.all, "all", false, "with --self-check: go on after failures, for 15 minutes at most, and write a file for "+
-		"others")
+	cmd.Flags().BoolVar(&f.selfCheck, "self-check", false, "try every workload on --target")
+	cmd.Flags().BoolVar(&f.all, "all", false, "with --self-check: continue after failures, for at most 15 minutes, and write a file")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "`file` of --all (default filewise-self-check-ENGINE.json)")
 	cmd.Flags().BoolVar(&f.anonymous, "anonymous", false,
-		"leave out hosts, users and home directories, for a report to be pasted")
-	cmd.Flags().BoolVar(&f.storage, "storage", false, "measure the limits of the volumes' storage by fio, and remember them")
-	cmd.Flags().BoolVar(&f.resolve, "resolve", false, "measure the noise, and report which differences can be seen in which time")
+		"leave out hosts, users and home directories")
+	cmd.Flags().BoolVar(&f.storage, "storage", false, "measure and store the limits of the volumes' storage by fio")
+	cmd.Flags().BoolVar(&f.resolve, "resolve", false, "measure the noise: which differences can be seen in which time")
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "create its scratch databases without asking")
 	completeChoices(cmd)
 	return cmd

@@ -34,8 +34,8 @@ func (f *resultFlags) register(fs *pflag.FlagSet) {
 
 // registerNames registers the flags for the run's name and tags.
 func (f *resultFlags) registerNames(fs *pflag.FlagSet) {
-	fs.StringVar(&f.names.Name, "name", "", "`name` of the run, such as \"before SAN migration\", usable wherever a run number is")
-	fs.StringArrayVar(&f.names.Tags, "tag", nil, "`KEY=VALUE` to find the run by with list --filter tag=KEY=VALUE (repeatable)")
+	fs.StringVar(&f.names.Name, "name", "", "`name` of the run, usable wherever a run number is")
+	fs.StringArrayVar(&f.names.Tags, "tag", nil, "`KEY=VALUE` for list --filter tag=KEY=VALUE (repeatable)")
 }
 
 // fit parses the conditions for the plan, and sets the plan's name and tags.

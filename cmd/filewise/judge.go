@@ -61,7 +61,7 @@ func (a *app) judgeCommand() *cobra.Command {
 	cmd.Flags().IntVar(&maxBlocks, "max-blocks", 0, "set boundaries for this number of `blocks` at most (default the file's, or 20)")
 	cmd.Flags().StringVar(&operation, "operation", "", "judge only this `operation` of a --csv file (its column family)")
 	cmd.Flags().StringVar(&decimal, "decimal", "", "decimal `character` of a --csv file, \",\" or \".\"; the other separates "+
-		"thousands (default .; numbers that could be either are refused)")
+		"thousands (default ., ambiguous numbers are refused)")
 	cmd.Flags().SetNormalizeFunc(alsoNMax)
 	completeChoices(cmd)
 	return cmd

@@ -18,12 +18,10 @@ func (a *app) listCommand() *cobra.Command {
 	var sort string
 	limit := 50
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the stored runs",
-		Example: `  filewise list
-  filewise list --filter tag=env=prod --filter engine=mariadb --sort name
-  filewise list --json`,
-		Args: cobra.NoArgs,
+		Use:     "list",
+		Short:   "List the stored runs",
+		Example: "  filewise list --filter tag=env=prod --filter engine=mariadb --sort name",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			order, err := plan.Choice("sort", sort, archive.ListOrders...)
 			if err != nil {

@@ -26,14 +26,14 @@ type pageFlags struct {
 
 func (f *pageFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.address, "serve", "", "show a live page with /metrics at `address` (alone: "+web.DefaultAddress+
-		"; if others can reach it, everything needs the token)")
+		"; other addresses need the token)")
 	fs.Lookup("serve").NoOptDefVal = web.DefaultAddress
 	f.registerToken(fs)
 }
 
 func (f *pageFlags) registerToken(fs *pflag.FlagSet) {
-	fs.StringVar(&f.tokenFile, "token-file", "", "read the live page's token from this `file`, made if missing (default in "+
-		"Filewise's state directory)")
+	fs.StringVar(&f.tokenFile, "token-file", "", "`file` with the live page's token, made if missing (default in Filewise's state "+
+		"directory)")
 	fs.BoolVar(&f.open, "open", false, "open the live page in the browser")
 }
 

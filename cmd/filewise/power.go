@@ -21,10 +21,10 @@ type powerFlags struct {
 }
 
 func (f *powerFlags) register(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.wanted, "power", false, fmt.Sprintf("report the blocks and time it takes to see 1, 3, 5 and 10 %%; without --noise-from "+
-		"or --noise it measures the baseline twice, in at most %d blocks", preview.Blocks))
-	fs.StringVar(&f.from, "noise-from", "", "with --power: take noise and time of a trial from this stored `run`")
-	fs.Float64Var(&f.noise, "noise", 0, "with --power: a trial's noise is this `percent` (coefficient of variation within a block)")
+	fs.BoolVar(&f.wanted, "power", false, fmt.Sprintf("report the blocks and time to see 1, 3, 5 and 10 %%; without --noise-from or "+
+		"--noise, measure the baseline twice, in at most %d blocks", preview.Blocks))
+	fs.StringVar(&f.from, "noise-from", "", "with --power: take a trial's noise and time from this stored `run`")
+	fs.Float64Var(&f.noise, "noise", 0, "with --power: a trial's noise in `percent` (coefficient of variation within a block)")
 }
 
 // check returns an error if flags contradict each other.

@@ -117,7 +117,7 @@ func endsAtOnce(cmd *cobra.Command) *cobra.Command {
 // registerShared registers the flags that all commands have.
 func (a *app) registerShared(root *cobra.Command) {
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "machine-readable output")
-	root.PersistentFlags().BoolVar(&a.noPager, "no-pager", false, "show output that is longer than the screen without $PAGER")
+	root.PersistentFlags().BoolVar(&a.noPager, "no-pager", false, "no $PAGER for long output")
 	root.PersistentFlags().StringVar(&a.storePath, "store", "", "`file` that holds the results (default "+store.DefaultShown()+")")
 }
 

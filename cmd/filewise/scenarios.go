@@ -13,10 +13,9 @@ import (
 
 func (a *app) scenariosCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "scenarios [SCENARIO]",
-		Short: "List the scenarios, or show one with its published figures",
-		Example: `  filewise scenarios
-  filewise scenarios inserts`,
+		Use:               "scenarios [SCENARIO]",
+		Short:             "List the scenarios, or show one with its published figures",
+		Example:           "  filewise scenarios inserts",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeScenario,
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -90,15 +90,13 @@ func (a *app) schemaCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema [OUTPUT]",
 		Short: "Print the JSON Schema of study files, or of a command's --json",
-		Long: `Schema prints the JSON Schema (draft 2020-12) of study files, for editors. With
-OUTPUT it prints the schema of a command's --json, of errors and warnings there, or of the
-events that webhooks get.
+		Long: `Schema prints the JSON Schema (draft 2020-12) of study files, for editors; with OUTPUT,
+of a command's --json, of its errors and warnings, or of the events that webhooks get.
 
 OUTPUT is one of:
   ` + indent(ansi.Wordwrap(strings.Join(names, " "), lineWidth, ""), 2),
-		Example: `  filewise schema > filewise.schema.json
-  filewise schema plan --output plan.schema.json`,
-		Args: cobra.MaximumNArgs(1), ValidArgs: names,
+		Example: "  filewise schema plan --output plan.schema.json",
+		Args:    cobra.MaximumNArgs(1), ValidArgs: names,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				if !slices.Contains(names, args[0]) {

@@ -21,15 +21,14 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [ADDRESS]",
 		Short: "Serve the live page, the stored runs and /metrics",
-		Long: `Serve shows a web page of the run that you measure on this host, with buttons to pause
-and stop it, of the stored runs with their reports, and of comparisons. /metrics is for
-Prometheus. Ctrl-C ends the page, and no run. With --temporal, or TEMPORAL_ADDRESS in
-the environment, page and metrics include campaigns on other hosts.
+		Long: `Serve shows a web page of the run in progress on this host, with buttons to pause and
+stop it, of stored runs, and of comparisons. /metrics is for Prometheus. Ctrl-C ends the
+page, and no run. With Temporal's address, it includes campaigns on other hosts.
 
 At the default address (` + web.DefaultAddress + `), everyone on this host can read, and the buttons
 need the token. At an address that others can reach, everything needs it. The token is
-kept in Filewise's state directory and is part of the URL that a terminal shows.`,
-		Example: "  filewise serve\n  filewise serve 127.0.0.1:9000\n  filewise serve --temporal temporal.lan:7233\n  filewise run --serve",
+in Filewise's state directory and in the URL that a terminal shows.`,
+		Example: "  filewise serve 127.0.0.1:9000 --temporal temporal.lan:7233",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.address = web.DefaultAddress
@@ -91,7 +90,7 @@ func (a *app) stopCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().IntVar(&pid, "pid", 0, "end the measurement of the process of this `number`, also into another store")
+	cmd.Flags().IntVar(&pid, "pid", 0, "end the measurement of this process `number`, also into another store")
 	return cmd
 }
 

@@ -22,7 +22,8 @@ import (
 
 // temporalFlag registers the flag for Temporal's address.
 func temporalFlag(fs *pflag.FlagSet, address *string) {
-	fs.StringVar(address, "temporal", "", "`HOST:PORT` of Temporal (default: TEMPORAL_ADDRESS, a profile of temporal.toml, or localhost:7233)")
+	fs.StringVar(address, "temporal", "", "`HOST:PORT` of Temporal (default: TEMPORAL_ADDRESS, a profile of temporal.toml, or "+
+		"localhost:7233)")
 }
 
 func (a *app) workerCommand() *cobra.Command {
@@ -48,8 +49,9 @@ func (a *app) workerCommand() *cobra.Command {
 	}
 	temporalFlag(cmd.Flags(), &temporal)
 	cmd.Flags().StringVar(&host, "host", "", "`name` that campaigns use for this host (default: its own)")
-	cmd.Flags().StringArrayVar(&labels, "label", nil, "`KEY=VALUE` by which campaigns choose hosts, such as storage=nvme (repeatable)")
-	registerOptions(cmd.Flags(), o.VolumeRow("`NAME=DIR` that studies may use here, in place of their own (repeatable)"))
+	cmd.Flags().StringArrayVar(&labels, "label", nil, "`KEY=VALUE` by which campaigns choose hosts, such as storage=nvme "+
+		"(repeatable)")
+	registerOptions(cmd.Flags(), o.VolumeRow("`NAME=DIR` for studies here, in place of their own (repeatable)"))
 	registerOptions(cmd.Flags(), login.ServerTable()[1:]...)
 	return cmd
 }

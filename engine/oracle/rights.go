@@ -120,7 +120,7 @@ func needs() (all []filewise.Need) {
 		if v.Optional == "" {
 			n.Commands = slices.DeleteFunc(slices.Clone(v.by), func(command string) bool { return goesOn(v.Name, command) })
 			n.Parts = slices.DeleteFunc(slices.Clone(v.by), func(command string) bool { return !goesOn(v.Name, command) })
-			n.Without = map[bool]string{true: "what it says of them"}[len(n.Parts) > 0]
+			n.Without = map[bool]string{true: "their figures from it"}[len(n.Parts) > 0]
 		}
 		all = append(all, n)
 	}

@@ -61,7 +61,7 @@ func (s standing) tooShort() (Plan, bool) {
 // estimates returns the report's lines on an operation that is too short to judge.
 func (s standing) estimates(f int, name string) []string {
 	took, unit, _ := s.asked(nil).typicalTime(name)
-	out := []string{fmt.Sprintf("Not judged: %s takes %s, too short to tell layouts apart (at least %s). Estimates only.", name,
+	out := []string{fmt.Sprintf("Not judged: %s takes %s, too short to distinguish layouts (at least %s). Estimates only.", name,
 		say.Seconds(took), say.Seconds(workload.LeastOf(unit)))}
 	if analysis, ok := s.results[f].Last(); ok {
 		for j, e := range analysis.Estimates {

@@ -110,7 +110,7 @@ func (p Plan) tooFewRuns() string {
 	if a == nil || a.Repeats >= verdict.FirstAnalysis {
 		return ""
 	}
-	return fmt.Sprintf("No sound verdict is possible from this design: each layout is run %s, which does not tell a difference between "+
+	return fmt.Sprintf("No sound verdict is possible from this design: each layout is run %s, which cannot distinguish a difference between "+
 		"layouts from one between runs; a verdict needs %d runs of each.",
 		a.Times(), verdict.FirstAnalysis)
 }

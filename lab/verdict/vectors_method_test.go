@@ -30,7 +30,7 @@ func armsOf(k int) []Arm {
 	return arms
 }
 
-// rules1 is the configuration of STATISTICS.md and its vectors.
+// rules1 is the configuration by which the vectors were computed.
 func rules1() Config {
 	cfg := DefaultConfig()
 	cfg.Rules = 1

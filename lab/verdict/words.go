@@ -100,7 +100,7 @@ func (r Result) bestKnown(analysis Analysis) string {
 	name, base := r.Arms[analysis.Recommended].Name, r.Arms[r.Config.Baseline].Name
 	apart := ""
 	if len(rival) > 0 {
-		apart = fmt.Sprintf("; %s and %s are not told apart", strings.Join(rival, ", "), name)
+		apart = fmt.Sprintf("; %s and %s are not distinguished", strings.Join(rival, ", "), name)
 	}
 	loss, isFactor := bound(best.WorstLoss)
 	if isFactor {

@@ -208,7 +208,7 @@ func (r Result) settles(analysis Analysis, opts WordsOptions) string {
 	case needed > 0:
 		return with(fmt.Sprintf("to resolve %s, measure about %s in all", size, plural(needed, "block")), needed)
 	case analysis.Block < first:
-		return with(fmt.Sprintf("what it takes to resolve %s can be said from block %d on", size, first), first)
+		return with(fmt.Sprintf("the blocks that it takes to resolve %s are known from block %d on", size, first), first)
 	}
 	return fmt.Sprintf("to resolve %s takes more blocks than can be planned: set a wider --margin, or reduce noise.", size)
 }

@@ -102,7 +102,7 @@ func TestHeadline(t *testing.T) {
 	apart := resultWith(analysis, map[int]Estimate{
 		3: {Lo: percent(310), WorstLoss: percent(39.3), Candidate: true, Effect: percent(400)}, 4: {Candidate: true}})
 	apart.Config.Rules = 2
-	known := "Recommended: 8 files, at least 4.1 times 1 file; 16 files and 8 files are not told apart (95 %). " +
+	known := "Recommended: 8 files, at least 4.1 times 1 file; 16 files and 8 files are not distinguished (95 %). " +
 		"Its worst-case loss, 39.3 %, is at most a quarter of the proven gain."
 	if got, want := Headline(apart, WordsOptions{}), known; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

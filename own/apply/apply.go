@@ -81,7 +81,7 @@ func Write(ctx context.Context, e filewise.Engine, q Request) (*Scripts, error) 
 
 func (s *Scripts) refuse() error {
 	return filewise.Errorf(filewise.CodePreflight, "run the experiment for this database first, or say --untested to have the script "+
-		"nevertheless", "run %d says nothing about this database: %s", s.Run, strings.Join(s.Untested, "; "))
+		"nevertheless", "run %d does not apply to this database: %s", s.Run, strings.Join(s.Untested, "; "))
 }
 
 // choose finds the layout: the named one, or the recommended.

@@ -398,7 +398,7 @@ func (m *oracle) say() {
 			"the first: set it before",
 		"the log: each block that moves is written to the redo log, and archived with it, once for its table and once for its indexes",
 		"rows get new ROWIDs: what has stored old ones finds other rows, or none",
-		"licences: ONLINE is not in Standard Edition, where MOVE locks the table: this script says " +
+		"licences: ONLINE is not in Standard Edition, where MOVE locks the table: this script has " +
 			map[bool]string{true: "ONLINE", false: "no ONLINE"}[m.online],
 		"the way back: a guaranteed restore point keeps the new tablespace from being dropped (ORA-38881)",
 	}

@@ -24,7 +24,7 @@ func (s *Scripts) Text(version string, back bool, path, other string) string {
 	}
 	t.comment("", "Filewise %s: database %s %s. Filewise has not executed this, and will not.", version, s.Database, way)
 	if len(s.Untested) > 0 {
-		t.comment("  ", "THE RUN SAYS NOTHING ABOUT THIS DATABASE, this script was asked for nevertheless: %s.", strings.Join(s.Untested, "; "))
+		t.comment("  ", "THE RUN DOES NOT APPLY TO THIS DATABASE (this script is by --untested): %s.", strings.Join(s.Untested, "; "))
 	}
 	if s.Verdict != "" && !back {
 		t.comment("  ", "Verdict of the run: %s", s.Verdict)

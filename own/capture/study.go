@@ -167,7 +167,7 @@ func (s *Study) Account() []string {
 		all = append(all, "It was interrupted: it has what was read until then.")
 	}
 	if s.Earlier > 0 {
-		all = append(all, fmt.Sprintf("The log does not tell the database of %s: its lines name none, or their sessions are older than "+
+		all = append(all, fmt.Sprintf("The log does not show the database of %s: its lines name none, or their sessions are older than "+
 			"its file. They are taken as this one's.", filewise.Counted(s.Earlier, "statement")))
 	}
 	list := func(what string, columns []Column) {

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// disturbed returns the worlds that STATISTICS.md lists. The estimand is the typical trial, the median of ln y. A
+// disturbed returns the worlds with planted disturbances. The estimand is the typical trial, the median of ln y. A
 // disturbance of one layout alone is centred on its median, so that no layout differs by it.
 func disturbed() []kind {
 	return append(append(ofOneLayout(), ofTheMachine()...), independent("skewed lognormal noise", false, skewedLognormal),

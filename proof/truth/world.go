@@ -33,7 +33,7 @@ type world struct {
 	forget bool    // judged as if reused builds were new ones, to show the cost of that
 	slices int     // number of slices of a session for each layout (cells). 0 means trials one after the other
 	single bool    // one session alone, judged by its slices
-	limit  float64 // mean trials in STATISTICS.md. 0 means that page has no such world
+	limit  float64 // target of the mean number of trials; 0 if there is none
 }
 
 // driftMemory is the AR(1) coefficient of the drift, from one trial to the next.

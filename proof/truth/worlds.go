@@ -64,7 +64,7 @@ func (w world) with(effects [layouts]float64) world {
 	return w
 }
 
-// within sets the mean number of trials that STATISTICS.md gives.
+// within sets the target of the mean number of trials.
 func (w world) within(trials float64) world {
 	w.limit = trials
 	return w

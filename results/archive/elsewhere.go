@@ -155,7 +155,7 @@ func (out *Numbers) noteIfAll(t verdict.Table) {
 		return
 	}
 	out.Notes = append(out.Notes, fmt.Sprintf("If these %d blocks are all that was planned, and no one looked before the last, "+
-		"--max-blocks %[1]d is right. It says: %s", len(t), strings.Join(verdict.Sentences(all, verdict.WordsOptions{})[1:], " ")))
+		"--max-blocks %[1]d is right. The verdict is then: %s", len(t), strings.Join(verdict.Sentences(all, verdict.WordsOptions{})[1:], " ")))
 }
 
 // inTime returns the differences from the baseline in time, layout by layout.

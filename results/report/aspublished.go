@@ -156,7 +156,7 @@ func besides(a experiment.AsPublished, differ, open []string, operations int) st
 	switch {
 	case a.Repeats < verdict.FirstAnalysis:
 		return fmt.Sprintf("The averages always name a best layout. No sound verdict is possible from this design: it takes %d runs of each "+
-			"layout, better in random order, to tell a difference between layouts from one between runs.", verdict.FirstAnalysis)
+			"layout, better in random order, to distinguish a difference between layouts from one between runs.", verdict.FirstAnalysis)
 	case len(differ)+len(open) == 0:
 		return "The averages and the sound verdict agree on the layout to use."
 	case operations == 1 && len(open) == 1:

@@ -55,7 +55,7 @@ func (v view) limits() []document.Block {
 		charts, document.Fold{Summary: "In numbers", Blocks: []document.Block{table}},
 		document.OnPages(document.Note(fmt.Sprintf("Medians over the trials, the smallest and largest in brackets. The upright line is where "+
 			"a limit begins to decide: "+
-			"from %d %% of the processors on it says nothing about storage. A device that always has a request may still take more at a time: "+
+			"from %d %% CPU on, the run cannot judge storage. A device that always has a request may still take more at a time: "+
 			"fio's measurement is the better guide.", probe.BusyLimit)), facts("What the storage gives", storage)),
 	}
 }

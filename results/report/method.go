@@ -68,7 +68,7 @@ func (v view) estimand() string {
 func (v view) publishedMethod() []string {
 	out := []string{
 		v.trialWords(),
-		"The order is the article's: every layout is run as often as the design says, then the next one; nothing is randomised, and there are " +
+		"The order is the article's: every layout has all its runs before the next one; nothing is randomised, and there are " +
 			"no pilots.",
 		"The averages are those of the article's way. For the sound verdict, run k of every layout counts as block k. " +
 			strings.TrimSpace(v.estimand()),

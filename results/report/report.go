@@ -163,7 +163,7 @@ func (v view) answerPage() []document.Block {
 		out = append(out, document.Tabulate(document.Table{Caption: v.layoutsCaption(), Class: "main"}, v.Rows, v.layoutColumns()...))
 	}
 	out = append(out, notes(v.footnotes()...)...)
-	out = append(out, document.Heading("What this says, and what not"), document.List(v.scope()), document.Note(v.glance()))
+	out = append(out, document.Heading("What this shows, and what not"), document.List(v.scope()), document.Note(v.glance()))
 	return []document.Block{document.OnPages(out...)}
 }
 
@@ -188,7 +188,7 @@ func (v view) scope() []string {
 	out := []string{
 		fmt.Sprintf("It is about %s on %s with durability %s%s%s, on %s: other work, more data or other storage can have another answer.",
 			p.Scenario, p.Target.Engine, p.Target.Durability, connections, data, where),
-		fmt.Sprintf("Of layouts that were not tested it says nothing; differences within ±%s count as none.", v.margin()),
+		fmt.Sprintf("It says nothing about untested layouts; differences within ±%s count as none.", v.margin()),
 	}
 	if !v.several() && p.P99Limit == 0 && v.latencyChart() != "" {
 		out = append(out, "Layouts are judged by throughput; latency is shown, and bars a layout only with --p99-limit.")

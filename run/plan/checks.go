@@ -15,11 +15,10 @@ type CheckOptions struct {
 // Table returns the rows of these options.
 func (o *CheckOptions) Table() []Option {
 	return []Option{
-		Row(&o.AA, "aa", false, "measure the baseline twice under two names: a difference is the machine's"),
-		Row(&o.Calibrate, "calibrate", false, "time synced writes before each trial and adjust for them: fewer trials on drifting "+
-			"storage"),
-		Row(&o.Interleaved, "interleave", true, "alternate short turns of a block's layouts, so that drift affects all equally"),
-		Row(&o.Rounds, "rounds", 0, "fix the `ROUNDS` of an interleaved block, from 2"),
+		Row(&o.AA, "aa", false, "measure the baseline under two names: a difference is the machine's"),
+		Row(&o.Calibrate, "calibrate", false, "time synced writes before each trial and adjust for them, on drifting storage"),
+		Row(&o.Interleaved, "interleave", true, "alternate short turns of layouts, so that drift affects all equally"),
+		Row(&o.Rounds, "rounds", 0, "`ROUNDS` of an interleaved block, from 2"),
 	}
 }
 

@@ -25,8 +25,8 @@ func (o *JudgeOptions) Table() []Option {
 	return []Option{
 		Row(&o.Margin, "margin", 2, "ignore differences below this `percent`"),
 		Row(&o.Confidence, "confidence", 95, "confidence in `percent`, over all layouts and interim analyses"),
-		Row(&o.Goal, "goal", string(verdict.GoalRecommend), "stop when a layout can be recommended (recommend), none "+
-			"is more than the margin faster than it (best), or every layout is resolved (verdicts): a `goal`").
+		Row(&o.Goal, "goal", string(verdict.GoalRecommend), "`goal`: recommend a layout (recommend), prove that none is more than "+
+			"the margin faster (best), or resolve every layout (verdicts)").
 			oneOf(string(verdict.GoalRecommend), string(verdict.GoalBest), string(verdict.GoalVerdicts)),
 		Row(&o.Baseline, "baseline", "", "compare with this `layout`, by name or number of files (default the first)"),
 		Row(&o.Rules, "rules", verdict.NewestRules, "`rules` to judge by, 1 to 3; a stored run keeps its own").between(1,
@@ -104,8 +104,8 @@ type StopOptions struct {
 // Table returns the rows of these options.
 func (o *StopOptions) Table() []Option {
 	return []Option{
-		Row(&o.AbortIf, "abort-if", nil, "stop beyond this `limit` of others' activity on the server, such as active>5 or "+
-			"sessions>100; resume goes on (repeatable)"),
+		Row(&o.AbortIf, "abort-if", nil, "stop beyond this `limit` of others' activity, such as active>5 or sessions>100; resume "+
+			"continues (repeatable)"),
 		Row(&o.Windows, "maintenance-window", nil, "measure only in these local `hours`, such as 22:00-06:00 or Sat,Sun 08:00-20:00 "+
 			"(repeatable)"),
 	}

@@ -33,21 +33,21 @@ type LayoutOptions struct {
 func (o *LayoutOptions) Table() []Option {
 	return []Option{
 		Row(&o.Kind, "kind", "", "`kind` of layout (default the engine's usual one)"),
-		Row(&o.Files, "files", nil, "compare these `numbers` of files at one total size (backup: backup files; temp: temporary files; "+
+		Row(&o.Files, "files", nil, "compare these `numbers` of files at one total size (backup, temp: of backup or temporary files; "+
 			"cores: one per core; default the scenario's)").between(1, 1e6).orCores().insteadOf("layout"),
-		Row(&o.Size, "size", "", "total `size` of the data files, such as 64MiB (default the scenario's)"),
+		Row(&o.Size, "size", "", "total `size` of data files, such as 64MiB (default the scenario's)"),
 		Row(&o.Allocation, "allocation", string(filewise.Preallocated), "`allocation` of files: full size at once (preallocated, if "+
-			"the engine can) or growing").oneOf(string(filewise.Preallocated), string(filewise.Growing)),
+			"possible) or growing").oneOf(string(filewise.Preallocated), string(filewise.Growing)),
 		Row(&o.Growth, "growth", "1MiB", "grow files by this many `bytes`, or by the server's step (0)"),
-		Row(&o.Placement, "placement", "", "`placement` of files: all on the first volume (one) or spread (round-robin, the default "+
+		Row(&o.Placement, "placement", "", "`placement` of files: on the first volume (one) or spread (round-robin, the default "+
 			"with several)").oneOf(string(filewise.PlaceOne), string(filewise.PlaceRoundRobin)),
-		Row(&o.LogVolume, "log-volume", "", "`name` of a --volume for log and server files, without data"),
+		Row(&o.LogVolume, "log-volume", "", "`name` of a --volume for log and server files only"),
 		Row(&o.IndexVolume, "index-volume", "", "`name` of a --volume for indexes only"),
-		Row(&o.Indexes, "indexes", "", "`place` of a further index: in its table's files (together) or others (apart)").
+		Row(&o.Indexes, "indexes", "", "`place` of a further index: its table's files (together) or others (apart)").
 			oneOf(filewise.IndexesTogether, filewise.IndexesApart),
-		Row(&o.AddedLater, "added-later", "", "with --preload: compare an untouched database with files added to it: `layouts` "+
+		Row(&o.AddedLater, "added-later", "", "with --preload: compare an untouched database with files added: `layouts` "+
 			"new-data, rebuilt, or both").alone(laterAll),
-		Row(&o.Layouts, "layout", nil, "add a `layout` such as files=8,kind=partitions,name=mine (repeatable, instead of --files; keys: "+
+		Row(&o.Layouts, "layout", nil, "add a `layout` such as files=8,kind=partitions (repeatable, instead of --files; keys: "+
 			strings.Join(layoutKeys, ", ")+")").withKeys(layoutKeys...).insteadOf("files"),
 	}
 }

@@ -31,8 +31,8 @@ func (o *NotifyOptions) Table() []Option {
 
 // NotifyRow returns the row of the URLs, for commands without a choice of events.
 func (o *NotifyOptions) NotifyRow() Option {
-	return Row(&o.Notify, "notify", nil, "notify this `URL`: smtp://, slack://, teams://, ntfy://, or https:// of a webhook; env:NAME "+
-		"or file:PATH for secret URLs (repeatable)").unrepeated()
+	return Row(&o.Notify, "notify", nil, "notify this `URL`: smtp://, slack://, teams://, ntfy://, or a webhook's https://; "+
+		"env:NAME or file:PATH keeps it secret (repeatable)").unrepeated()
 }
 
 // Told holds the receivers of a run's notifications, and the events that they get.

@@ -52,22 +52,21 @@ func (o *ScenarioOptions) Table() []Option {
 
 func (o *ScenarioOptions) rowTable() []Option {
 	return []Option{
-		Row(&o.Rows, "rows", 0, "set the `number` of rows (dml: of each phase; scan, backup, temp: of each table; default what fills "+
-			"--size)"),
-		Row(&o.Mode, "mode", "", "dml: `mode`: one loop on the server (single), concurrent clients (concurrent), or both").
+		Row(&o.Rows, "rows", 0, "`number` of rows (dml: of each phase; scan, backup, temp: of each table; default what fills --size)"),
+		Row(&o.Mode, "mode", "", "dml: `mode`: a loop on the server (single), clients (concurrent), or both").
 			oneOf(workload.ModeSingle, workload.ModeConcurrent, workload.ModeBoth),
-		Row(&o.Connect, "connect", "", "dml: `way` to connect: per client (pooled) or per statement (per-statement)").
+		Row(&o.Connect, "connect", "", "dml: `way` to connect: per client (pooled) or per-statement").
 			oneOf(workload.ConnectPooled, workload.ConnectPerStatement),
-		Row(&o.Index, "index", "", "dml: `index`: none, as published, or key, the default if layouts divide rows by it").
+		Row(&o.Index, "index", "", "dml: `index`: none, as published, or key (default if layouts divide rows by it)").
 			oneOf(workload.IndexNone, workload.IndexKey),
-		Row(&o.Cache, "cache", "", "scan, backup, dump: `state` of caches: warm, buffer-cold (server restarted), or storage-cold (evicted "+
-			"from the system's cache too)").
+		Row(&o.Cache, "cache", "", "scan, backup, dump: `state` of caches: warm, buffer-cold (server restarted), or storage-cold (the "+
+			"system's cache evicted, too)").
 			oneOf(workload.CacheWarm, string(filewise.CacheBufferCold), string(filewise.CacheStorageCold)),
-		Row(&o.Data, "data", "", "scan: `order` of rows: by key (ordered) or as grown over time (grown)").
+		Row(&o.Data, "data", "", "scan: `order` of rows: by key (ordered) or as grown (grown)").
 			oneOf(workload.DataOrdered, workload.DataGrown),
-		Row(&o.Repeat, "repeat", 0, "`executions` per trial: scan, of each warm query; dml, of each row's select"),
+		Row(&o.Repeat, "repeat", 0, "`executions` per trial of each warm query (scan) or each row's select (dml)"),
 		Row(&o.Batch, "batch", 0, "scan: repeat warm indexed queries this many `times`"),
-		Row(&o.Cycle, "cycle", "", "temp: `cycle` of a connection: fill temporary tables, also sort, or also join").
+		Row(&o.Cycle, "cycle", "", "temp: `cycle`: fill temporary tables, also sort, or also join").
 			oneOf(workload.CycleFill, workload.CycleSort, workload.CycleJoin),
 	}
 }
@@ -75,19 +74,19 @@ func (o *ScenarioOptions) rowTable() []Option {
 func (o *ScenarioOptions) backupTable() []Option {
 	return []Option{
 		Row(&o.Discard, "discard", false, "backup: discard the backup, to see the server's limit"),
-		Row(&o.ConcurrentLoad, "concurrent-load", 0, "backup, dump: `connections` that update single rows at a fixed rate meanwhile; their "+
-			"latency is shown (alone: 4)").alone("4"),
-		Row(&o.BackupOptions, "backup-option", nil, "backup, dump: try `name=value[,value…]` of the engine's parameters (repeatable; "+
-			"an unknown name lists all)"),
-		Row(&o.DataFiles, "data-files", nil, "backup, dump: `numbers` of data files, each with every number of backup "+
-			"files (default 1)"),
-		Row(&o.Database, "database", "", "backup, dump: `name` of your database on --target; its backups go to --volume directories"),
+		Row(&o.ConcurrentLoad, "concurrent-load", 0, "backup, dump: `connections` that update rows at a fixed rate, with their "+
+			"latency (alone: 4)").alone("4"),
+		Row(&o.BackupOptions, "backup-option", nil, "backup, dump: try `name=value[,value…]` of the engine's parameters "+
+			"(repeatable; an unknown name lists all)"),
+		Row(&o.DataFiles, "data-files", nil, "backup, dump: `numbers` of data files, each with all of backup files "+
+			"(default 1)"),
+		Row(&o.Database, "database", "", "backup, dump: `name` of your database on --target, backed up to --volume directories"),
 		Row(&o.Part, "part", nil, "dump: with --database, back up this `table` only (SQL Server: filegroup, Oracle: tablespace; "+
 			"repeatable), without restores"),
-		Row(&o.AsPublished, "as-published", false, "use the article's design and averages, and give the sound verdict from the same "+
+		Row(&o.AsPublished, "as-published", false, "use the article's design and averages; the sound verdict follows from the same "+
 			"trials"),
-		Row(&o.Scale, "scale", 0, "orders: `size` of customers and items, relative to the specification; otherwise of --as-published, "+
-			"relative to the article"),
+		Row(&o.Scale, "scale", 0, "`size` of customers and items, relative to the specification (orders) or, of --as-published, to "+
+			"the article"),
 	}
 }
 
@@ -95,13 +94,13 @@ func (o *ScenarioOptions) orderTable() []Option {
 	return []Option{
 		Row(&o.Warehouses, "warehouses", 0, "orders: `number` of warehouses").between(1, 10_000),
 		Row(&o.Users, "users", nil, "orders: `numbers` of users to compare the layouts at, such as 8,32,128").between(1, workload.MaxConnections),
-		Row(&o.Think, "think", 0, "orders: `factor` of the specification's keying and think times, 0 being none"),
-		Row(&o.Rate, "rate", 0, "start this many `operations` a second, even if the server falls behind; latency counts from the "+
-			"intended start"),
+		Row(&o.Think, "think", 0, "orders: `factor` of the specified keying and think times, or 0"),
+		Row(&o.Rate, "rate", 0, "start this many `operations` a second, at any speed of the server; latency counts from the intended "+
+			"start"),
 		Row(&o.Churn, "churn", false, "orders: each transaction also creates, fills and drops a table"),
-		Row(&o.From, "from", "", "custom: fill each build from this dump `file` (SQL Server: backup files on the server, with commas; "+
-			"Oracle: datapump:DIRECTORY/FILE.dmp?schema=NAME) or database URL"),
-		Row(&o.Skip, "skip-failing", false, "custom: leave out transaction types that fail on the first copy"),
+		Row(&o.From, "from", "", "custom: fill each build from this dump `file` or database URL (SQL Server: its backup files, with "+
+			"commas; Oracle: datapump:DIRECTORY/FILE.dmp?schema=NAME)"),
+		Row(&o.Skip, "skip-failing", false, "custom: leave out transaction types that fail at first"),
 		Row(&o.P99Limit, "p99-limit", 0, "recommend no layout whose p99 latency is above this `time`"),
 	}
 }

@@ -24,7 +24,7 @@ type TargetOptions struct {
 // Table returns the rows of all these options. usual is the default engine; if it is empty, the default is the first.
 func (o *TargetOptions) Table(usual string) []Option {
 	return append([]Option{
-		Row(&o.Engine, "engine", usual, "`engine` to test: embedded, or a server that Filewise starts (filewise engines)").
+		Row(&o.Engine, "engine", usual, "`engine` to test: embedded, or a server that Filewise starts").
 			insteadOf("target"),
 	}, o.ServerTable()...)
 }
@@ -32,11 +32,11 @@ func (o *TargetOptions) Table(usual string) []Option {
 // ServerTable returns the rows of only the options for an external server.
 func (o *TargetOptions) ServerTable() []Option {
 	return []Option{
-		Row(&o.Target, "target", "", "existing server, by `URL` such as postgres://USER@HOST/DATABASE; or sqlite:DIR").
+		Row(&o.Target, "target", "", "existing server: `URL` such as postgres://USER@HOST/DATABASE or sqlite:DIR").
 			insteadOf("engine").unrepeated(),
-		Row(&o.PasswordFile, "password-file", "", "read the password for --target, or the URL of --from, from this `file`; -: standard "+
-			"input (default FILEWISE_PASSWORD, or a prompt)").unrepeated(),
-		Row(&o.NoPassword, "no-password", false, "do not ask for a password: the account has none").unrepeated(),
+		Row(&o.PasswordFile, "password-file", "", "`file` with the password for --target, or the URL of --from; -: standard input "+
+			"(default FILEWISE_PASSWORD, or a prompt)").unrepeated(),
+		Row(&o.NoPassword, "no-password", false, "the account has no password: do not ask").unrepeated(),
 	}
 }
 
@@ -161,8 +161,8 @@ func (o *PlaceOptions) Table() []Option {
 		o.SetRow("`key=value` setting of a managed server (repeatable)"),
 		Row(&o.Durability, "durability", string(filewise.DurabilityFull), "`level` of durability at commit: full, normal or off").
 			oneOf(string(filewise.DurabilityFull), string(filewise.DurabilityNormal), string(filewise.DurabilityOff)),
-		Row(&o.Memory, "memory", "", "limit a managed server to this many `bytes`, the system's cache of its files included (cgroup)"),
-		Row(&o.Cores, "cores", 0, "bind a managed server to this `number` of cores, one NUMA node first (Linux; default all)").
+		Row(&o.Memory, "memory", "", "limit a managed server, with its file cache, to this many `bytes` (cgroup)"),
+		Row(&o.Cores, "cores", 0, "bind a managed server to this `number` of cores, by NUMA node (Linux; default all)").
 			between(1, 4096),
 		o.AllowRow(),
 	}, o.VolumeRow("`NAME=DIR` for files, as the server of --target sees it (repeatable; default here=., or the server's own)"))

@@ -57,21 +57,21 @@ func (o *WorkOptions) Table() []Option {
 	return append(o.trialTable(),
 		Row(&o.MaxBlocks, "max-blocks", defaultMaxBlocks, "stop after this `number` of blocks (interleaved fixed work: 30)").
 			between(verdict.FirstAnalysis, maxBlocks),
-		Row(&o.Budget, "budget", defaultBudget, "stop after about this `time`; the default is longer on managed "+
-			"engines, and grows to at most twice that for an interval (with 0, only --max-blocks limits)"),
-		Row(&o.Seed, "seed", "", "`number` that fixes data and order (default: drawn and reported)").unrepeated(),
-		Row(&o.Measure, "measure", experiment.MeasureWorkload, "measure this `part`: the workload, or open, shutdown, checkpoint and crash "+
-			"recovery (lifecycle)").
+		Row(&o.Budget, "budget", defaultBudget, "stop after about this `time`; longer by default on managed engines, at most "+
+			"doubled for an interval (0: only --max-blocks limits)"),
+		Row(&o.Seed, "seed", "", "`number` that fixes data and order (default drawn)").unrepeated(),
+		Row(&o.Measure, "measure", experiment.MeasureWorkload, "measure this `part`: the workload, or open, shutdown, checkpoint "+
+			"and crash recovery (lifecycle)").
 			oneOf(experiment.MeasureWorkload, experiment.MeasureLifecycle),
-		Row(&o.Observe, "observe", experiment.ObserveRest, "judge writing work over this `span`: from rest to rest with its drain (rest), "+
-			"or the window (window)").
+		Row(&o.Observe, "observe", experiment.ObserveRest, "judge writing work over this `span`: from rest to rest with its "+
+			"drain (rest), or the window").
 			oneOf(experiment.ObserveRest, experiment.ObserveWindow),
-		Row(&o.Preload, "preload", "", "fill every build with rows of this `size`, and restore it for each trial (default: empty, built "+
-			"again)"),
+		Row(&o.Preload, "preload", "", "fill every build with rows of this `size`, and restore it for each trial (default: empty, "+
+			"built again)"),
 		Row(&o.Builds, "builds", defaultBuilds, "alternate this many loaded `builds` of a layout (--preload, scan, backup, dump; "+
-			"default one per trial if they can be copied)").between(1, maxBuilds),
-		Row(&o.StorageLimit, "storage-limit", StorageAuto, "show the storage's `limit` by fio: known, or measured within 5 % of the budget "+
-			"(auto), or none (off)").oneOf(StorageAuto, StorageOff),
+			"default one per trial if copied)").between(1, maxBuilds),
+		Row(&o.StorageLimit, "storage-limit", StorageAuto, "show the storage's `limit` by fio: known, or measured within 5 % of the budget (auto), "+
+			"or none (off)").oneOf(StorageAuto, StorageOff),
 	)
 }
 
@@ -82,10 +82,10 @@ func (o *WorkOptions) trialTable() []Option {
 		Row(&o.Window, "window", defaultWindow, "measured `time` of a trial").insteadOf("work"),
 		Row(&o.Work, "work", "", "do this many `bytes` of payload per trial instead of --window").
 			insteadOf("window"),
-		Row(&o.WarmUp, "warm-up", -1, "`time` before the window, not measured (default: fixed by pilots)").shownAs("0s"),
+		Row(&o.WarmUp, "warm-up", -1, "unmeasured `time` before the window (default by pilots)").shownAs("0s"),
 		Row(&o.RowBytes, "row-bytes", "", "payload `bytes` of a row (default the scenario's)"),
 		Row(&o.CommitEvery, "commit-every", 0, "`rows` per transaction (default the scenario's)").between(1, workload.MaxCommitEvery),
-		Row(&o.Sharing, "table", "", "`sharing` of the table: one for all connections (shared) or one each (per-connection)").
+		Row(&o.Sharing, "table", "", "`sharing` of the table: by all connections (shared) or one each (per-connection)").
 			oneOf(workload.TableShared, workload.TablePerConnection),
 		Row(&o.Key, "key", "", "`order` of primary keys: sequential, random, or drawn by the server (identity, SQL Server)").
 			oneOf(workload.KeySequential, workload.KeyRandom, workload.KeyIdentity),
@@ -133,7 +133,7 @@ type DriverOptions struct {
 // Table returns the rows of these options.
 func (o *DriverOptions) Table() []Option {
 	return append([]Option{
-		Row(&o.Drivers, "drivers", "", "share the connections to --target between these `hosts` (host1,host2), through Temporal"),
+		Row(&o.Drivers, "drivers", "", "share the connections among these `hosts` (host1,host2), through Temporal"),
 	}, o.TemporalTable()...)
 }
 

@@ -213,7 +213,7 @@ func spaceWords(p experiment.Plan) string {
 func timeWords(v Preview) string {
 	if v.Plan.Window == 0 {
 		if v.Plan.Budget == 0 && v.Plan.AsPublished != nil {
-			return "not known before the first runs: the work of a run is fixed, and the design says how many there are"
+			return "not known before the first runs: the work of a run is fixed, and so is the number of runs"
 		}
 		if v.Plan.Budget == 0 {
 			return "not known before the pilots: the work of a trial is fixed, and no --budget is set"
