@@ -70,8 +70,8 @@ func (o *WorkOptions) Table() []Option {
 			"built again)"),
 		Row(&o.Builds, "builds", defaultBuilds, "alternate this many loaded `builds` of a layout (--preload, scan, backup, dump; "+
 			"default one per trial if copied)").between(1, maxBuilds),
-		Row(&o.StorageLimit, "storage-limit", StorageAuto, "show the storage's `limit` by fio: known, or measured within 5 % of the budget (auto), "+
-			"or none (off)").oneOf(StorageAuto, StorageOff),
+		Row(&o.StorageLimit, "storage-limit", StorageAuto, "show the storage's `limit` by fio: known, or measured within 5 % of the budget "+
+			"(auto), or none (off)").oneOf(StorageAuto, StorageOff),
 	)
 }
 
