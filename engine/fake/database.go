@@ -116,6 +116,9 @@ func (d *database) Connect(ctx context.Context, phase, worker int) (filewise.Ses
 		return nil, fmt.Errorf("phase %d of %d", phase, len(d.p.Phases))
 	}
 	x := d.p.Phases[phase]
+	if x.Act != filewise.ActWork {
+		return nil, fmt.Errorf("a connection for %s, which has none", x.Operation)
+	}
 	if worker < 0 || worker >= x.Connections {
 		return nil, fmt.Errorf("connection %d of a workload with %d", worker, x.Connections)
 	}

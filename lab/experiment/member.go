@@ -67,6 +67,9 @@ func (m *member) warm(ctx context.Context) error {
 		return nil
 	}
 	for i, phase := range l.program.Phases {
+		if phase.Act != filewise.ActWork {
+			continue
+		}
 		if err := l.stage(ctx, filewise.StageWarmUp, func(ctx context.Context) error {
 			return l.unmeasured(ctx, i, "while it was warmed up", func(load *drive.Load, _ filewise.Phase) { load.Window = l.schedule.WarmUp })
 		}); err != nil {

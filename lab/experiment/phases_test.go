@@ -95,6 +95,32 @@ func TestPhasesAreJudgedByOperation(t *testing.T) {
 	}
 }
 
+// Work beside a backup has a window, and takes turns with it: only the work is warmed up, since a backup has no connections.
+func TestBackupsTakeTurnsWithWork(t *testing.T) {
+	w := newInterleaved(t, []int{1, 4}, fake.Config{Noise: 0.003, Seed: 5})
+	w.plan.Interleaved, w.plan.MaxBlocks, w.plan.Builds = true, 3, 0
+	program := w.runner.Workload.Program()
+	program.ReadOnly = true
+	program.Phases = []filewise.Phase{
+		{Operation: workload.OperationForeground, Unit: "updates", Connections: 1},
+		{Operation: workload.OperationBackup, Unit: "backups", Connections: 1, Act: filewise.ActBackup, Ops: 1},
+		{Operation: workload.OperationRestore, Unit: "restores", Connections: 1, Act: filewise.ActRestore, Ops: 1},
+	}
+	w.plan.Phases = program.Operations()
+	w.runner.Workload = unchecked{phased{t, program, new([]int)}}
+	trials, _ := w.run(t)
+	for _, x := range trials {
+		if x.State != filewise.Done {
+			t.Errorf("%+v: %s", x.Cell, x.Reason)
+		}
+	}
+}
+
+// unchecked is a workload whose data are not checked.
+type unchecked struct{ phased }
+
+func (unchecked) Check(context.Context, filewise.Querier, int, []filewise.Ledger) error { return nil }
+
 func TestLostConnectionWhileLoading(t *testing.T) {
 	for _, class := range []filewise.Class{filewise.ClassConnection, filewise.ClassDeadlock} {
 		w, _ := phasedWorld(t, fake.Fault{Stage: filewise.StageLoad, Times: 2, Err: &filewise.Classed{Class: class, Err: fake.ErrPlanted}})
