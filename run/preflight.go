@@ -139,7 +139,7 @@ func guard(volumes []filewise.Volume) func() error {
 			free, err := machine.Free(v.Dir)
 			if err == nil && free < Reserve {
 				return filewise.Errorf(filewise.CodePreflight,
-					"free space there, or name another --volume; then \"filewise resume\" goes on with this trial. A new run with a smaller --window "+
+					"free space there, or name another --volume; then continue with this trial: filewise resume. A new run with a smaller --window "+
 						"or --work needs less",
 					"volume %s (%s) has only %s left: the trial was ended", v.Name, v.Dir, humanize.IBytes(uint64(free)))
 			}
@@ -150,7 +150,7 @@ func guard(volumes []filewise.Volume) func() error {
 
 // there refuses a volume whose file system was unmounted or has become read-only.
 func there(v filewise.Volume, before filesystem.Place) error {
-	const remedy = "bring it back; then \"filewise resume\" goes on with this trial"
+	const remedy = "bring it back; then continue with this trial: filewise resume"
 	switch now, err := filesystem.PlaceOf(v.Dir); {
 	case err != nil:
 		return filewise.Errorf(filewise.CodePreflight, remedy, "volume %s is gone: the trial was ended: %w", v.Name, err)

@@ -131,7 +131,7 @@ func (w *watch) ended(ctx context.Context) error {
 
 // heldByAnother returns the error that ends a run whose lock another run has got.
 func heldByAnother(lost, busy error) error {
-	return filewise.Errorf(filewise.CodeBusy, "wait until it has ended; finished trials are stored, and \"filewise resume\" goes on",
+	return filewise.Errorf(filewise.CodeBusy, "wait for it, then continue with filewise resume; finished trials are stored",
 		"the server's measuring lock was lost (%w), and another has it: %w", lost, busy)
 }
 

@@ -181,8 +181,8 @@ func (w *watch) reach(ctx context.Context) error {
 	case filewise.CodeOf(err) == filewise.CodeBusy:
 		return err
 	}
-	return filewise.Errorf(filewise.CodeStopped, "once the server is back: \"filewise clean --target URL\" removes what the run has left "+
-		"there, and \"filewise resume\" goes on; finished trials are stored",
+	return filewise.Errorf(filewise.CodeStopped, "when it is back: filewise clean --target URL, then filewise resume; finished "+
+		"trials are stored",
 		"lost the connection to the server: %w", err)
 }
 

@@ -53,7 +53,7 @@ func exitCode(err error) int {
 const codeInterrupted filewise.Code = "interrupted"
 
 // interrupted is the error after Ctrl-C.
-var interrupted = filewise.Errorf(codeInterrupted, "\"filewise resume\" goes on with a run that was measuring",
+var interrupted = filewise.Errorf(codeInterrupted, "continue with: filewise resume",
 	"interrupted: finished trials are stored")
 
 // measures reports whether a command measures a run, which can be resumed after an interruption.

@@ -74,7 +74,7 @@ func (c *Crew) Await(ctx context.Context, waits func(why string)) error {
 			return context.Cause(ctx)
 		}
 		if c.Clock.Now().After(until) {
-			return filewise.Errorf(filewise.CodeStopped, "start its worker; then \"filewise resume\" goes on",
+			return filewise.Errorf(filewise.CodeStopped, "start its worker; then continue: filewise resume",
 				"a driver has not come back for %v: %w", Patience, err)
 		}
 		waits("a driver is gone, and is waited for: " + err.Error())

@@ -82,14 +82,14 @@ func plain(s string) string {
 
 // busy returns the error for a lock that another process holds.
 func busy(h Holder, cause error) error {
-	remedy := "wait until it has ended, or end it"
+	remedy := "wait for it, or end it"
 	if h.PID > 0 {
-		remedy = fmt.Sprintf("wait until it has ended, or end it: filewise stop --pid %d", h.PID)
+		remedy = fmt.Sprintf("wait for it, or end it: filewise stop --pid %d", h.PID)
 	}
 	if cause == nil {
 		return filewise.Errorf(filewise.CodeBusy, remedy, "another run is measuring on this host: %v", h)
 	}
-	return filewise.Errorf(filewise.CodeBusy, remedy, "another run is measuring on this host: %v; it did not say more: %w", h, cause)
+	return filewise.Errorf(filewise.CodeBusy, remedy, "another run is measuring on this host: %v; its lock has no details: %w", h, cause)
 }
 
 // name returns the lock's name.

@@ -34,7 +34,7 @@ func Warnings(volumes []filewise.Volume) []filewise.Warning {
 			if d.Same(o) && !d.InMemory() {
 				warnings = append(warnings, filewise.Warning{Code: WarnOneDevice,
 					Message: fmt.Sprintf("Volumes %s and %s are on the same device (%v) and share its bandwidth.", before[i].Name, v.Name, d),
-					Remedy:  "Give each volume a directory on a disk of its own, or read the result as one volume's."})
+					Remedy:  "Put each volume on its own disk, or read the result as one volume's."})
 				break
 			}
 		}

@@ -113,12 +113,12 @@ func (l *life) outgrown() []filewise.Warning {
 	}
 	w := filewise.Warning{
 		Code: "outgrown",
-		Message: fmt.Sprintf("The data of %s grew to %d MiB, beyond the %d MiB that layouts have in common.", l.layout.Name, bytes>>20,
+		Message: fmt.Sprintf("The data of %s grew to %d MiB; every layout is planned for %d MiB.", l.layout.Name, bytes>>20,
 			given>>20),
-		Remedy: "Make --size larger, or --window or --work smaller.",
+		Remedy: "Raise --size, or lower --window or --work.",
 	}
 	if given != l.layout.Data.Bytes {
-		w.Message = fmt.Sprintf("The data of %s, to which no file is added, grew to %d MiB, beyond the %d MiB of its one file.",
+		w.Message = fmt.Sprintf("The data of %s, to which no file is added, grew to %d MiB, above the %d MiB of its one file.",
 			l.layout.Name, bytes>>20, given>>20)
 	}
 	return []filewise.Warning{w}

@@ -314,7 +314,7 @@ func (r *Runner) fatal(ctx, guarded context.Context, l *life, err error) error {
 		return nil
 	}
 	if f, ok := fault.Of(err); ok && (!f.Passes || l.trial.Cell.Attempt >= r.Plan.Attempts) {
-		return filewise.Errorf(f.Code, f.Remedy+"; then \"filewise resume\" goes on with this trial", "%s: the trial of %s: %w", f.What,
+		return filewise.Errorf(f.Code, f.Remedy+"; then continue with this trial: filewise resume", "%s: the trial of %s: %w", f.What,
 			l.trial.Cell.Layout, err)
 	}
 	var failing *Failing
@@ -322,7 +322,7 @@ func (r *Runner) fatal(ctx, guarded context.Context, l *life, err error) error {
 	case errors.As(err, &failing):
 		return failing.advised(l.trial.Cell.Layout)
 	case errors.Is(err, ErrVoid) && l.trial.Cell.Attempt >= r.Plan.Attempts: // the drivers failed, not the layout
-		return filewise.Errorf(filewise.CodeStopped, "see that all of them run and are idle; then \"filewise resume\" goes on with this trial",
+		return filewise.Errorf(filewise.CodeStopped, "see that all of them run and are idle; then continue with this trial: filewise resume",
 			"the drivers have failed %s: %w", filewise.Counted(l.trial.Cell.Attempt, "time"), err)
 	case l.mistaken(err) && filewise.CodeOf(err) == filewise.CodePreflight: // the user's dump failed; its error has a remedy
 		return fmt.Errorf("%s cannot be built, nor could it be again: %w", l.trial.Cell.Layout, err)

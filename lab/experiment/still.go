@@ -219,7 +219,7 @@ func (h history) stillStop(t filewise.Trial) error {
 		return nil
 	}
 	return filewise.Errorf(filewise.CodeStopped,
-		"see that nothing suspends, pauses or moves this machine (a laptop's lid, a virtual machine's host); then \"filewise resume\" goes on",
+		"see that nothing suspends, pauses or moves this machine (a laptop's lid, a virtual machine's host); then continue: filewise resume",
 		"the trial of %s was void %s: %s", t.Cell.Layout, filewise.Counted(maxVoids, "time"), strings.TrimPrefix(t.Reason, "void: "))
 }
 

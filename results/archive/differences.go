@@ -52,7 +52,7 @@ func refusal(all []Difference) (why []string, remedy string) {
 			names = append(names, d.meant)
 		}
 	}
-	return why, "if that is the change you want to measure, add --meant " + strings.Join(names, ",")
+	return why, "if you mean to measure this change, add --meant " + strings.Join(names, ",")
 }
 
 // The kinds of difference.

@@ -45,7 +45,7 @@ func TestComparedScenarios(t *testing.T) {
 	}
 	if _, err := Compare(run(1, "inserts", 16), run(2, "dml", 8), 0.95, nil); err == nil ||
 		err.Error() != "runs 1 and 2 cannot be compared: they differ in scenario (inserts, dml)" ||
-		filewise.RemedyOf(err) != "if that is the change you want to measure, add --meant workload" {
+		filewise.RemedyOf(err) != "if you mean to measure this change, add --meant workload" {
 		t.Error(err)
 	}
 }

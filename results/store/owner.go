@@ -41,7 +41,7 @@ func (s *Store) own(id int64) error {
 	}
 	switch {
 	case errors.Is(err, filesystem.ErrLocked):
-		return errors.Join(filewise.Errorf(filewise.CodeBusy, "wait until it has ended, or end it", "run %d is being run by another process", id),
+		return errors.Join(filewise.Errorf(filewise.CodeBusy, "wait for it, or end it", "run %d is being run by another process", id),
 			f.Close())
 	case errors.Is(err, errors.ErrUnsupported):
 		return errors.Join(f.Close(), os.Remove(f.Name()))

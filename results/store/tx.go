@@ -161,7 +161,7 @@ func (s *Store) Resume(ctx context.Context, id int64) (r Run, err error) {
 			return err
 		}
 		if r.State == Running && r.Owner != self && r.Owner.Status() == process.Alive {
-			return filewise.Errorf(filewise.CodeBusy, "wait until it has ended, or end it", "run %d is being run by %v", id, r.Owner)
+			return filewise.Errorf(filewise.CodeBusy, "wait for it, or end it", "run %d is being run by %v", id, r.Owner)
 		}
 		text, err := toJSON(owner{self, r.Seal}, "owner")
 		if err != nil {
@@ -190,7 +190,7 @@ func (s *Store) Extend(ctx context.Context, id int64, p experiment.Plan) error {
 			return err
 		}
 		if r.State == Running && r.Owner.Status() == process.Alive {
-			return filewise.Errorf(filewise.CodeBusy, "wait until it has ended, or end it", "run %d is being run by %v", id, r.Owner)
+			return filewise.Errorf(filewise.CodeBusy, "wait for it, or end it", "run %d is being run by %v", id, r.Owner)
 		}
 		res, err := conn.ExecContext(ctx, "UPDATE runs SET plan = ? WHERE id = ?", text, id)
 		return affected(ctx, conn, res, err, id)

@@ -171,7 +171,7 @@ func (e *examination) measured(ctx context.Context) {
 	case e.server.numbers.has(holder.Int64):
 		e.OK("measuring lock", "this Filewise holds it")
 	default:
-		e.Warn("measuring lock", "wait until it has ended", "%s", "another Filewise measures on the server: "+e.server.holder(ctx, measuring))
+		e.Warn("measuring lock", "wait for it", "%s", "another Filewise measures on the server: "+e.server.holder(ctx, measuring))
 	}
 }
 

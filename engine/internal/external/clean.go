@@ -64,7 +64,7 @@ func Remove(ctx context.Context, c Catalogue, l filewise.Leftover) error {
 	case !v.marked:
 		return refuse(filewise.CodePreflight, "look at it, and drop it yourself if it is of no use", "it does not carry Filewise's mark")
 	case v.busy:
-		return refuse(filewise.CodeBusy, "end what uses it, or wait until it has ended", v.leftover.Kept)
+		return refuse(filewise.CodeBusy, "end what uses it, or wait for its end", v.leftover.Kept)
 	case v.leftover.Kept != "":
 		return refuse(filewise.CodePreflight, "look at it, and drop it yourself if it is of no use", v.leftover.Kept)
 	case v.leftover.Unmarked != l.Unmarked:

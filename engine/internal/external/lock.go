@@ -119,7 +119,7 @@ func (m Measuring) Lock(ctx context.Context) (filewise.Lock, error) {
 		if holder == "" {
 			holder = "another Filewise"
 		}
-		return nil, filewise.Errorf(filewise.CodeBusy, "wait until it has ended, or end it: two at a time would measure each other",
+		return nil, filewise.Errorf(filewise.CodeBusy, "wait for it, or end it: two at a time would measure each other",
 			"%s measures on this server", holder)
 	case filewise.CodeOf(err) == filewise.CodeBusy:
 		return nil, err
