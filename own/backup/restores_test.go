@@ -73,7 +73,7 @@ func TestChoosesByRestores(t *testing.T) {
 		}
 		text := strings.Join(r.Lines(), "\n")
 		if r.Layout != c.want || r.layout.Name != c.want || r.Missed != c.missed || !strings.Contains(r.Verdict, c.says) ||
-			!strings.Contains(text, "Restores of the leaders, the fastest first (run 4).") {
+			!strings.Contains(text, "Restores of the leaders, the fastest first (run 4).") || strings.Contains(text, " \n") {
 			t.Errorf("%+v: %s, missed %v, want %s, %q:\n%s", c.goal, r.Layout, r.Missed, c.want, c.says, text)
 		}
 		if (filewise.CodeOf(r.Late()) == filewise.CodeGate) != c.missed {

@@ -233,7 +233,7 @@ const mostShown = 10
 
 // Lines describes the result.
 func (r *Result) Lines() []string {
-	out := []string{fmt.Sprintf("Best: %s. %s", r.Layout, r.Verdict)}
+	out := []string{say.Joined(" ", "Best: "+r.Layout+".", r.Verdict)}
 	switch {
 	case r.Proof.By != "":
 		out = append(out, fmt.Sprintf("Of a backup by it, in %s, %s.", say.Human(r.Proof.Restore), r.Proof.By))

@@ -124,7 +124,8 @@ func (v view) footnotes() []string {
 	var out []string
 	for _, r := range v.Rows {
 		if r.Median && say.Known(r.Typical) {
-			out = append(out, "Throughput is the median of the trials, since there is no verdict.")
+			out = append(out, map[bool]string{true: "Time", false: "Throughput"}[v.Timed()]+
+				" is the median of the trials, since there is no verdict.")
 			break
 		}
 	}

@@ -38,7 +38,8 @@ func Facts(ctx context.Context, database string, bytes int64, by string, probes 
 // alone measures how many statements the database executes and how long they take while no backup runs.
 func alone(ctx context.Context, probes []filewise.Probe) ([]filewise.Fact, error) {
 	if len(probes) == 0 {
-		return []filewise.Fact{{Name: filewise.ProbeOwnWork, Value: "the server does not count it"}}, nil
+		return []filewise.Fact{{Name: filewise.ProbeOwnWork, Value: "the server counts no statements (PostgreSQL: pg_stat_statements; " +
+			"MariaDB and MySQL: performance_schema)"}}, nil
 	}
 	before, err := probes[0].Read(ctx)
 	if err != nil {
