@@ -33,6 +33,12 @@ func TestShape(t *testing.T) {
 			"SELECT data ? <. >, now() - interval <. span> FROM t WHERE a IN (<t.a other> )"},
 		{postgres, "SELECT CAST(a AS numeric(10, 2)) FROM t WHERE lower(name) LIKE $1",
 			"SELECT CAST(a AS numeric(10, 2)) FROM t WHERE lower(name) LIKE <t.name pattern>"},
+		{postgres, `SELECT a FROM t WHERE t.a::text ILIKE $1 AND b::timestamp with time zone > $2 AND (t.c)::"s"."d" = $3 ` +
+			"AND d::numeric(9,2) < $4 AND f(a::text, b) = $5", `SELECT a FROM t WHERE t.a::text ILIKE <t.a pattern> AND ` +
+			`b::timestamp with time zone > <t.b lower> AND (t.c)::"s"."d" = <t.c equal> ` +
+			`AND d::numeric(9,2) < <t.d upper> AND f(a::text, b) = <. equal>`},
+		{postgres, `UPDATE "t" SET "n" = COALESCE("n", $1) + $2 WHERE COALESCE(t.a, $3) > $4`,
+			`UPDATE "t" SET "n" = COALESCE("n", <t.n other>) + <t.n add> WHERE COALESCE(t.a, <t.a other>) > <t.a lower>`},
 		{mysql, "SELECT a FROM t WHERE YEAR(t.at) = ? AND COUNT(a) > ?", "SELECT a FROM t WHERE YEAR(t.at) = <. equal> AND COUNT(a) > <. lower>"},
 		{mysql, "SELECT COUNT ( * ) FROM `shop` . `orders` WHERE `id` IN (...) LIMIT ?, ...",
 			"SELECT COUNT( * ) FROM `orders` WHERE `id` IN(<orders.id other>, <orders.id other>, <orders.id other>, <orders.id other>, " +

@@ -96,7 +96,7 @@ func (s *shaper) useOf(i int, setting bool) filewise.ValueUse {
 		return s.column(before-2, filewise.UseAdd)
 	case t.is(comparing...):
 		return s.compared(before, setting)
-	case t.is("+", "-") && s.at(before-1).name() != "":
+	case t.is("+", "-") && (s.at(before-1).name() != "" || s.at(before-1).is(")") && s.column(before-1, "").Column != ""):
 		return s.column(before-1, filewise.UseAdd)
 	}
 	if s.at(i + 1).is(comparing...) {
@@ -159,14 +159,21 @@ func (s *shaper) forward(i int) int {
 var alike = []string{"LOWER", "UPPER", "LCASE", "UCASE", "TRIM", "LTRIM", "RTRIM", "BTRIM", "UNACCENT", "BINARY", "COALESCE", "IFNULL",
 	"ISNULL", "NVL", "MIN", "MAX", "AVG", "ABS", "TRUNC", "DATE"}
 
+// instead lists the functions of these that have a value for NULL.
+var instead = []string{"COALESCE", "IFNULL", "ISNULL", "NVL"}
+
 // column reads the column that ends at a place: a, t.a, lower(a). The value of another function is no column's.
 func (s *shaper) column(end int, use filewise.Use) filewise.ValueUse {
 	u := filewise.ValueUse{Use: use}
+	end = s.uncast(end)
 	if s.at(end).is(")") {
-		if f := s.at(s.opening(end) - 1).name(); f != "" && !slices.Contains(alike, strings.ToUpper(f)) {
+		open := s.opening(end)
+		if f := s.at(open - 1).name(); f != "" && !slices.Contains(alike, strings.ToUpper(f)) {
 			return u
 		}
-		end--
+		if end--; s.at(end).kind == tokenValue && s.at(open-1).is(instead...) {
+			end = s.forward(open + 1)
+		}
 	}
 	u.Column = s.at(end).name()
 	if u.Column == "" {
@@ -178,6 +185,29 @@ func (s *shaper) column(end int, use filewise.Use) filewise.ValueUse {
 		u.Table = s.tables[0]
 	}
 	return u
+}
+
+// uncast returns the end of what is cast to another type by an expression that ends at a place: of a.b in a.b::text.
+func (s *shaper) uncast(end int) int {
+	last := end
+	if s.at(last).is("]") && s.at(last-1).is("[") {
+		last -= 2
+	}
+	if s.at(last).is(")") {
+		last = s.opening(last) - 1
+	}
+	switch t := s.at(last); {
+	case t.is("ZONE"): // TIMESTAMP WITH TIME ZONE
+		last -= 3
+	case t.is("VARYING", "PRECISION"):
+		last--
+	case s.at(last - 1).is("."):
+		last -= 2
+	}
+	if last > 1 && s.at(last-1).is("::") {
+		return s.uncast(last - 2)
+	}
+	return end
 }
 
 // inList returns the use of a value in IN (…), or in an inserted row.
@@ -192,6 +222,8 @@ func (s *shaper) inList(i int) filewise.ValueUse {
 			end = s.skipNot(end - 1)
 		}
 		return s.column(end, filewise.UseOther)
+	case before.is(instead...) && s.at(i-1).is(",") && s.at(i-2).name() != "":
+		return s.column(i-2, filewise.UseOther)
 	case before.is("VALUES", "VALUE", ",") && (s.at(i-1).is("(", ",", "-") && s.at(i+1).is(")", ",", "::")):
 		if n := s.items(open+1, i) - 1; n < len(s.into) {
 			return filewise.ValueUse{Table: s.intoOf, Column: s.into[n], Use: filewise.UseInsert}

@@ -170,6 +170,12 @@ func migrationRefused(t *testing.T, link *client.Link, target filewise.Target, w
 		}
 	}
 	w := wish
+	w.Tables = []string{"lines"}
+	must(t, link.Exec(deadline(t), "CREATE TABLE audit (tab regclass)")) // rows of a rebuilt table's name would name the old one
+	if _, err := apply.Migrate(deadline(t), Engine{}, target, w); err == nil || !strings.Contains(err.Error(), "audit.tab is of type") {
+		t.Error(err)
+	}
+	must(t, link.Exec(deadline(t), "DROP TABLE audit"))
 	w.Layout.Kind, w.Layout.Name = filewise.KindSingle, "plain table"
 	if _, err := apply.Migrate(deadline(t), Engine{}, target, w); err == nil || !strings.Contains(err.Error(), "plain table") {
 		t.Error(err)

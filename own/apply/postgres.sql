@@ -24,6 +24,11 @@ SELECT DISTINCT why FROM pg_class c, LATERAL (
   UNION ALL SELECT 'it has rule ' || rulename || ', which would stay with the old table' FROM pg_rewrite WHERE ev_class = c.oid
   UNION ALL SELECT 'it is in publication ' || pubname || ', which would stay with the old table' FROM pg_publication p JOIN pg_publication_rel r ON r.prpubid = p.oid
    WHERE r.prrelid = c.oid
+  UNION ALL SELECT 'column ' || a.attrelid::regclass || '.' || quote_ident(a.attname) || ' is of type ' || format_type(a.atttypid, a.atttypmod)
+      || ': its rows, which name tables by their OIDs, would name the old table'
+    FROM pg_attribute a JOIN pg_class h ON h.oid = a.attrelid JOIN pg_type y ON y.oid = a.atttypid
+   WHERE h.relkind IN ('r', 'p', 'm') AND a.attnum > 0 AND NOT a.attisdropped AND h.relnamespace NOT IN ('pg_catalog'::regnamespace,
+         'information_schema'::regnamespace) AND ARRAY[y.oid, y.typelem, y.typbasetype] && ARRAY['regclass'::regtype, 'regtype'::regtype]::oid[]
   UNION ALL SELECT 'constraint ' || conname || ' excludes, which a partitioned table cannot' FROM pg_constraint
    WHERE conrelid = c.oid AND contype = 'x'
   UNION ALL SELECT 'constraint ' || conname || ' is not validated, as ALTER TABLE … VALIDATE CONSTRAINT does' FROM pg_constraint

@@ -85,6 +85,12 @@ func TestWithheld(t *testing.T) {
 		c    filewise.ColumnFacts
 		told int // values. -1 means withheld
 	}{
+		{of(filewise.TypeNumber, "numeric", "tax"), 1}, {text("tax_id", states), -1}, {of(filewise.TypeWhole, "int", "mail_id"), -1},
+		{func() filewise.ColumnFacts { // a key
+			c := of(filewise.TypeWhole, "int", "mail_server_id")
+			c.Parent = "servers"
+			return c
+		}(), 1},
 		{text("comment_approved", map[string]float64{"1": 0.9, "spam": 0.1}), 2}, {text("status", states), 2}, {text("title_kind", states), 2},
 		{text("nick", many), -1}, {text("status", many), -1}, {text("apellido", map[string]float64{"García": 0.002, "Ruiz": 0.001}), -1},
 		{text("reference", map[string]float64{"a@b": 1}), -1}, {text("kundennr", map[string]float64{"4711081": 1}), -1},
@@ -255,10 +261,11 @@ func TestOverlapOfALog(t *testing.T) {
 		seconds float64
 		most    int
 		mean    float64
-	}{"timed": {0.5, 3, 1.5}, "rounded": {1.001, 3, 3}, "untimed": {0, 3, 0}} {
+		after   int
+	}{"timed": {0.5, 3, 1.5, 1}, "rounded": {1.001, 3, 3, 0}, "untimed": {0, 3, 0, 0}, "whole seconds": {0.05, 1, 0.15, 0}} {
 		o := &overlap{}
 		for i := range 3000 { // three sessions, each with a statement a second that ends with it
-			ended := at.Add(time.Duration(i/3) * time.Second)
+			ended := at.Add(time.Duration(i/3)*time.Second + time.Duration(c.after))
 			o.add(filewise.LoggedStatement{Session: fmt.Sprint(i % 3), Text: "SELECT", Ended: ended, Seconds: c.seconds})
 		}
 		if most, mean := o.of(); most != c.most || math.Abs(mean-c.mean) > 0.01 {
@@ -285,6 +292,23 @@ func TestValuesVary(t *testing.T) {
 	l.take(filewise.LoggedStatement{Session: "1", Text: "SELECT", Key: "k", Values: [][]string{{"1"}, {"'x'"}}})
 	if got := fmt.Sprint(texts()); got != "[map[] map[] 'x'map[]]" {
 		t.Error(got)
+	}
+}
+
+// A number that every call of a log has anew is a new key by itself, whatever other columns its key has.
+func TestNewKeysOfALog(t *testing.T) {
+	for step, want := range map[int]string{1: "{sequential: {from: 1000101}}", 0: "{int: {from: 101, to: 2000100}}"} {
+		l := &ledger{known: map[string]int{}, sessions: map[string]*open{}}
+		for i := range 30 {
+			l.take(filewise.LoggedStatement{Session: "1", Text: "INSERT", Key: "k", Values: [][]string{{fmt.Sprint(500 + i/2 + step*i)}}})
+		}
+		s := statement{taking: &taking{drawn: map[string]string{}}, kind: &l.kinds[0], linked: map[at]link{}, inserted: map[string]int{}}
+		s.tables = map[string]filewise.TableFacts{"t": {Name: "t", Table: "t", Columns: []filewise.ColumnFacts{{Name: "no", Said: "decimal(10,0)",
+			Type: filewise.TypeWhole, Unique: true, Composite: true, Low: "1", High: "100"}}}}
+		_, problem := s.value(filewise.ValueUse{Table: "t", Column: "no", Use: filewise.UseInsert})
+		if problem != "" || s.Parameters[0].Draw != want {
+			t.Errorf("%s %+v, want %s", problem, s.Parameters, want)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -117,6 +118,15 @@ func (d drawing) breaks() bool {
 	return d.Checked && !listed && (d.use == filewise.UseInsert || d.use == filewise.UseSet) && (d.Low == "" || d.Type == filewise.TypeText)
 }
 
+// broken returns why a statement with such a value is left out.
+func (d drawing) broken(of string) string {
+	why := "its own are not known"
+	if d.withheld != "" {
+		why = fmt.Sprintf("its own are withheld (%s; --values takes them)", d.withheld)
+	}
+	return fmt.Sprintf("column %s has a CHECK, which made-up values may break, and %s", of, why)
+}
+
 // quoted returns a text as a YAML string, with nothing in it that a terminal would obey.
 func quoted(text string) string { return strconv.Quote(text) }
 
@@ -133,6 +143,9 @@ func (d drawing) number() (text, note string) {
 	made := "{int: {from: 1, to: 1000}}"
 	if strings.HasPrefix(d.Said, "tinyint") || strings.HasPrefix(d.Said, "year") {
 		made = "{int: {from: 1, to: 69}}"
+	}
+	if strings.HasPrefix(d.Said, "bit(") {
+		made = "{int: {from: 0, to: 1}}"
 	}
 	switch {
 	case d.use == filewise.UseAdd:
@@ -160,6 +173,9 @@ func (d drawing) number() (text, note string) {
 	return fmt.Sprintf("{int: {from: %d, to: %d}}", low, high), ""
 }
 
+// digitsOf matches how many digits a number has.
+var digitsOf = regexp.MustCompile(`(?i)^(?:decimal|numeric|number)\((\d+)`)
+
 // fresh returns the first of the new keys. It is above the greatest key, with a distance for the keys that clients add
 // before a copy is taken, as far as the type allows.
 func (d drawing) fresh(low, high int64) int64 {
@@ -168,6 +184,10 @@ func (d drawing) fresh(low, high int64) int64 {
 		if strings.HasPrefix(d.Said, said) {
 			most = its
 		}
+	}
+	if m := digitsOf.FindStringSubmatch(d.Said); m != nil {
+		n, _ := strconv.Atoi(m[1]) // digits
+		most = int64(min(math.Pow10(n)-1, 1<<62))
 	}
 	return high + 1 + min(max(high-low, 1_000_000), max(most-high, 0)/2)
 }

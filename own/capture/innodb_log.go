@@ -76,7 +76,7 @@ var (
 
 // readInnoDBLog reads a general log or a slow log, and calls each for every statement of the database.
 func readInnoDBLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
-	l := &innodbLog{wanted: database, databases: map[string]string{}}
+	l := &innodbLog{wanted: database, databases: map[string]string{}, modes: map[string]*dialect.ANSI{}}
 	l.each = l.seen.Of(each)
 	unpacked, err := filesystem.Unpack(r)
 	if err != nil {
@@ -131,6 +131,7 @@ type innodbLog struct {
 	current string
 	told    bool
 	order   order
+	modes   map[string]*dialect.ANSI // of sessions that have set their sql_mode
 }
 
 func (l *innodbLog) line(line string) {
@@ -258,9 +259,23 @@ func ofTrigger(text string) (is bool) {
 
 // left reports that a session has ended.
 func (l *innodbLog) left() {
+	delete(l.modes, l.session)
 	if of, known := l.databases[l.session]; known && of == l.wanted && l.seen.Told() {
 		l.each(filewise.LoggedStatement{Session: l.session})
 	}
+}
+
+// backticked returns a statement without the double quotes that names have under a session's sql_mode.
+func (l *innodbLog) backticked(text string) string {
+	mode := l.modes[l.session]
+	if mode == nil {
+		if len(text) < 4 || !strings.EqualFold(text[:4], "SET ") || !sqlMode.MatchString(text) && !strings.Contains(text, "ANSI") {
+			return text
+		}
+		mode = &dialect.ANSI{}
+		l.modes[l.session] = mode
+	}
+	return mode.Backticked(text)
 }
 
 // end passes on the statement that was read.
@@ -274,6 +289,7 @@ func (l *innodbLog) end() {
 	}
 	if text != "" && l.known {
 		l.seen.Add(database)
+		text = l.backticked(text)
 	}
 	if text != "" && l.known && (database == l.wanted || !told) {
 		l.each(filewise.LoggedStatement{Session: l.session, Text: text, Seconds: l.seconds, Earlier: !told, Ended: l.at})

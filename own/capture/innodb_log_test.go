@@ -88,6 +88,9 @@ func TestReadLogsOfInnoDB(t *testing.T) {
 			`Query_time: 0.5  Lock_time: 0\nuse shop;\nSET timestamp=1;\nSELECT 1\n FROM a;"}]}`, "SELECT 1\n FROM a; 0.5"},
 		"Azure": {`{"properties":{"event_class":"slow_log","start_time":"2026-11-28T10:00:00Z","query_time":0.5,"thread_id":12,"db":"shop",` +
 			`"sql_text":"SELECT 1\nFROM a"}}` + "\n", "SELECT 1\nFROM a; 0.5"},
+		"ANSI": {slow + "use shop;\nSET timestamp=1;\nset session sql_mode = 'ANSI,TRADITIONAL';\n" + slow + "SET timestamp=1;\n" +
+			"SELECT \"a\".\"b`\" FROM \"a\" WHERE c = 'it''s \"x\"';\n" + strings.Replace(slow, "77", "78", 1) + "SET timestamp=1;\nSELECT \"x\";\n",
+			"set session sql_mode = 'ANSI,TRADITIONAL'; 0.5|SELECT `a`.`b``` FROM `a` WHERE c = 'it''s \"x\"'; 0.5|SELECT \"x\"; 0.5"},
 		"several": {slow + "use shop;\nSET timestamp=1;\nBEGIN; DELETE FROM a;\n", "BEGIN 0.25|DELETE FROM a 0.25"},
 	} {
 		var got []string

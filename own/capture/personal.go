@@ -21,14 +21,17 @@ const (
 // They name secrets, and a person's figures and days: the range of such a column gives two of them away.
 var secretWords = []string{"password", "passwd", "pwd", "secret", "token", "salt", "hash", "otp", "cvv", "pin", "iban", "ssn", "passport",
 	"email", "mail", "phone", "telephone", "tel", "mobile", "fax", "birth", "birthday", "birthdate", "dob", "geburtsdatum", "geburtstag",
-	"salary", "income", "gehalt", "lat", "latitude", "lng", "lon", "longitude", "ip", "card", "tax", "diagnosis", "religion", "nationality"}
+	"salary", "income", "gehalt", "lat", "latitude", "lng", "lon", "longitude", "ip", "card", "diagnosis", "religion", "nationality"}
+
+// taxNumber matches the name of a person's number, while a tax alone is an amount.
+var taxNumber = regexp.MustCompile(`(?i)\btax(?:payer)?_?(?:id|no|nr|num|number|code|ref)`)
 
 // words divides a name such as customer_name or customerName into its words.
 var words = regexp.MustCompile(`[A-ZÄÖÜ]?[^A-ZÄÖÜ_\s\d-]+|[A-ZÄÖÜ]+`)
 
 // secret reports whether a column's name suggests values that are secret or personal.
 func secret(column string) bool {
-	return slices.ContainsFunc(words.FindAllString(column, -1), func(w string) bool {
+	return taxNumber.MatchString(column) || slices.ContainsFunc(words.FindAllString(column, -1), func(w string) bool {
 		return slices.Contains(secretWords, strings.ToLower(w))
 	})
 }
@@ -65,7 +68,7 @@ func (o Options) judge(t filewise.TableFacts, c *filewise.ColumnFacts) string {
 		return "--withhold"
 	case o.Values || o.listed(o.Tell, t, c.Name):
 		return ""
-	case secret(c.Name):
+	case secret(c.Name) && (c.Type != filewise.TypeWhole || c.Parent == ""): // mail_server_id is a key
 		return "by its name"
 	case c.Type == filewise.TypeUUID && c.Name != t.Key && (c.Unique || !refers(c.Name)):
 		return "a UUID that is no key may be a token"
@@ -110,7 +113,7 @@ func (o Options) listed(names []string, t filewise.TableFacts, column string) bo
 // asked reports, by a column's name alone, whether its values are never to be read.
 func (o Options) asked(column string) bool {
 	told := o.Values || slices.ContainsFunc(o.Tell, func(name string) bool { return name == column || strings.HasSuffix(name, "."+column) })
-	return slices.Contains(o.Withhold, column) || secret(column) && !told
+	return slices.Contains(o.Withhold, column) || secret(column) && !refers(column) && !told
 }
 
 // withhold judges all columns of a table, and removes the values that must not be shown.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +34,9 @@ func (w *ofPostgres) names(ctx context.Context, quoted string) ([]string, error)
 var postgresKinds = customsql.Kinds{filewise.TypeWhole: "int2 int4 int8 oid", filewise.TypeNumber: "numeric float4 float8",
 	filewise.TypeText: "text varchar bpchar name citext char bytea", filewise.TypeTime: "timestamp timestamptz date",
 	filewise.TypeBool: "bool", filewise.TypeUUID: "uuid", filewise.TypeJSON: "json jsonb"}
+
+// wholeNumeric matches the type of a number without fractions, as keys of commercial applications have it.
+var wholeNumeric = regexp.MustCompile(`^numeric\(\d+,0\)`)
 
 // Table returns facts about a table and its columns, as of the last ANALYZE.
 func (w *ofPostgres) Table(ctx context.Context, name string, withhold func(string) bool) (t filewise.TableFacts, err error) {
@@ -102,6 +106,9 @@ func listOf(array any) []string {
 func postgresColumn(r filewise.Row) filewise.ColumnFacts {
 	c := filewise.ColumnFacts{Name: r.Text(0), Said: r.Text(1), Type: postgresKinds.Of(r.Text(2)), Most: int(r.Int(4)), Unique: r.Yes(5),
 		Composite: r.Yes(6), Checked: r.Yes(7), Common: listOf(r[10])}
+	if wholeNumeric.MatchString(c.Said) {
+		c.Type = filewise.TypeWhole
+	}
 	c.Distinct, _ = r.Real(8)
 	c.Width, _ = r.Real(9)
 	labels, parent := listOf(r[3]), listOf(r[13])

@@ -221,7 +221,8 @@ func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 	if known && strings.HasSuffix(v.Said, "[]") && c.Type != filewise.TypeUnknown {
 		return s.array(v)
 	}
-	if v.Type != filewise.TypeUnknown && (v.Type != c.Type || !known) {
+	number := v.Type == filewise.TypeNumber && c.Type == filewise.TypeWhole && wholeNumeric.MatchString(c.Said)
+	if v.Type != filewise.TypeUnknown && (v.Type != c.Type || !known) && !number {
 		c = filewise.ColumnFacts{Type: v.Type} // the value is compared with something else
 		known = false
 	}
@@ -244,13 +245,14 @@ func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 	}
 	if known && v.Use == filewise.UseInsert {
 		c = s.keyed(c)
+		c.Composite = c.Composite && !s.of().once()
 	}
 	d := drawing{ColumnFacts: c, use: v.Use, known: known, part: s.part(table)}
 	if known {
 		d.withheld = s.why[table.Name+"."+c.Name]
 	}
-	if d.breaks() {
-		return "", fmt.Sprintf("column %s has a CHECK, which made-up values may break, and its own are not known", of)
+	if _, is := s.logged(d); d.breaks() && !is {
+		return "", d.broken(of)
 	}
 	if d.paired = s.ranged || v.Use == filewise.UseUpper && s.lowerOf == of; d.paired {
 		d.part = 1

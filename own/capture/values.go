@@ -31,6 +31,9 @@ type told struct {
 // mostSeen limits the texts of a value that are kept, and mostCompared the values with which later ones are compared.
 const mostSeen, mostCompared = 50, 100
 
+// leastNew is the number of calls with a value each from which on values are taken for new ones.
+const leastNew = 20
+
 // toldOf returns the values of a kind's first call.
 func toldOf(statements [][][]string) []told {
 	all := make([]told, len(statements))
@@ -152,6 +155,19 @@ func (l logged) draw(kind filewise.ColumnType) (text string, ok bool) {
 	return "{choice: {" + strings.Join(items, ", ") + "}}", true
 }
 
+// once reports whether a value was another one in each of many calls: it is a new key by itself.
+func (l logged) once() bool {
+	if len(l.seen) < leastNew {
+		return false
+	}
+	for _, n := range l.seen {
+		if n > 1 {
+			return false
+		}
+	}
+	return true
+}
+
 // plainlyKind reports whether a value is clearly a number, a moment or a key, and not a word.
 func plainlyKind(v string) bool {
 	_, err := strconv.ParseFloat(v, 64)
@@ -257,10 +273,10 @@ func (s *statement) referred() bool {
 }
 
 // logged returns a generator of a log's own texts, for a value that is compared with no column, is searched for, or has
-// a type without a generator.
+// a type without a generator, or a CHECK that made-up values may break.
 func (s *statement) logged(d drawing) (text string, ok bool) {
 	search := d.use == filewise.UsePattern || d.use == filewise.UseWords
-	if d.known && !search && d.Type != filewise.TypeUnknown || d.withheld != "" {
+	if d.known && !search && d.Type != filewise.TypeUnknown && !d.breaks() || d.withheld != "" {
 		return "", false
 	}
 	return s.of().draw(d.Type)

@@ -374,11 +374,17 @@ func (w *watcher) keys(ctx context.Context, t *filewise.TableFacts) error {
 var spatial = strings.Fields("geometry point linestring polygon multipoint multilinestring multipolygon geometrycollection geomcollection")
 
 func kindOf(data, whole string) filewise.ColumnType {
-	if whole == "char(36)" {
+	switch {
+	case whole == "char(36)":
 		return filewise.TypeUUID
+	case data == "bit", wholeDecimal.MatchString(whole):
+		return filewise.TypeWhole
 	}
 	return kinds.Of(data)
 }
+
+// wholeDecimal matches the type of a decimal without fractions, as keys of commercial applications have it.
+var wholeDecimal = regexp.MustCompile(`^decimal\(\d+,0\)`)
 
 var kinds = customsql.Kinds{filewise.TypeWhole: "tinyint smallint mediumint int bigint year", filewise.TypeNumber: "decimal float double",
 	filewise.TypeText: "char varchar tinytext text mediumtext longtext enum set binary varbinary tinyblob blob mediumblob longblob",
@@ -393,6 +399,9 @@ const sampled, common = 5000, 50
 // sample reads a column's range, lengths and frequencies. If withheld, it reads only lengths.
 func (w *watcher) sample(ctx context.Context, t filewise.TableFacts, c *filewise.ColumnFacts, withheld bool) error {
 	column, table := dialect.Ident(c.Name), dialect.Ident(w.database)+"."+dialect.Ident(t.Name)
+	if strings.HasPrefix(c.Said, "bit(") { // as a number
+		column += " + 0"
+	}
 	rows := fmt.Sprintf("(SELECT %s AS filewise_v FROM %s LIMIT %d) s", column, table, 2*sampled)
 	if t.Key != "" {
 		end := func(way string) string {

@@ -114,7 +114,7 @@ func (f *files) Close() (err error) {
 type statements struct {
 	in        *bufio.Reader
 	delimiter string
-	ansi      ansi
+	ansi      dialect.ANSI
 }
 
 // simple matches the beginning of statements that cannot contain a routine's body.
@@ -149,7 +149,7 @@ func (s *statements) next() (string, error) {
 				text = b.String()
 			}
 			if whole, ends := strings.CutSuffix(s.trimmed(text), s.delimiter); ends {
-				return s.ansi.backticked(whole), nil
+				return s.ansi.Backticked(whole), nil
 			}
 			if b.Len() == 0 {
 				b.WriteString(text)

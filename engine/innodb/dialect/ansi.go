@@ -1,26 +1,27 @@
-package managed
+package dialect
 
 import (
 	"regexp"
 	"strings"
 )
 
-// ansi tracks the sql_mode of a dump: under ANSI, names are in double quotes (--compatible=ansi).
-type ansi struct {
+// ANSI tracks the sql_mode of a dump or of a log's session: under ANSI, names are in double quotes. The zero value has
+// another mode.
+type ANSI struct {
 	on   bool
 	head bool // the dump's first sql_mode has it; definitions of routines return to that
 	seen bool
 }
 
 var (
-	modes = regexp.MustCompile(`(?i)\bSQL_MODE ?= ?('[^']*'|"[^"]*")`)
-	saved = regexp.MustCompile(`(?i)\bSQL_MODE ?= ?@saved`)
+	sqlModes = regexp.MustCompile(`(?i)\bSQL_MODE ?:?= ?('[^']*'|"[^"]*"|CONCAT\([^()]*\))`)
+	saved    = regexp.MustCompile(`(?i)\bSQL_MODE ?= ?@saved`)
 )
 
-// backticked returns a statement with its names in backticks, as in other dumps.
-func (a *ansi) backticked(text string) string {
-	if strings.HasPrefix(text, "SET ") || strings.HasPrefix(text, "/*!") {
-		switch m := modes.FindStringSubmatch(text); {
+// Backticked returns a statement with its names in backticks, as under other modes.
+func (a *ANSI) Backticked(text string) string {
+	if len(text) > 4 && strings.EqualFold(text[:4], "SET ") || strings.HasPrefix(text, "/*!") {
+		switch m := sqlModes.FindStringSubmatch(text); {
 		case m != nil:
 			a.on = strings.Contains(strings.ToUpper(m[1]), "ANSI")
 			a.head, a.seen = a.head || a.on && !a.seen, true
