@@ -21,7 +21,7 @@ type Usual struct {
 	RowsGrown   int64 `json:"rows_grown,omitempty"`
 	BytesGrown  int64 `json:"bytes_grown,omitempty"`
 	CommitEvery int   `json:"commit_every,omitempty"`
-	Apart       bool  `json:"apart,omitempty"` // each connection has a table of its own
+	Apart       bool  `json:"apart,omitempty"` // each connection has a separate table
 	// Files lists the numbers of files to compare. Further numbers would add no information, and would use up budget.
 	Files []int `json:"files,omitempty"`
 }

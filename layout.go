@@ -86,8 +86,8 @@ const (
 
 // IndexesTogether and IndexesApart are the values of Layout.Indexes.
 const (
-	IndexesTogether = "together" // an index of its own, on the files of the table
-	IndexesApart    = "apart"    // an index on files of its own
+	IndexesTogether = "together" // a further index, on the files of the table
+	IndexesApart    = "apart"    // an index on separate files
 )
 
 // Layout describes how a database is distributed over files.

@@ -45,7 +45,7 @@ type Phase struct {
 	// Ops is the fixed number of operations over all connections. If 0, as many as fit into the plan's window are done.
 	Ops     int64 `json:"ops,omitempty"`
 	OpBytes int64 `json:"op_bytes,omitempty"` // payload bytes of one operation
-	// Appends is set if operation i adds the worker's row i, with a key of its own, to rows that stay. Such work can have
+	// Appends is set if operation i adds the worker's row i, with a separate key, to rows that stay. Such work can have
 	// any size, begin on rows that it loaded before, and be cut into turns.
 	Appends bool  `json:"appends,omitempty"`
 	Limit   int64 `json:"limit,omitempty"` // most operations that a connection can do. 0 means no limit

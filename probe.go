@@ -52,7 +52,7 @@ type Delta struct {
 	File  string    `json:"file,omitempty"`  // see Counter
 }
 
-// The names of probes that all engines use alike.
+// The names of probes that all engines use.
 const (
 	// ProbeWaits counts the server's waits. For each event it has the time, in "s" summed over all sessions, and the
 	// number, in "waits". Benign events are left out.

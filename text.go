@@ -17,7 +17,7 @@ const (
 	shellPowerShell
 )
 
-// CommandLine returns a command as a user types it. If a form exists that sh, cmd and PowerShell read alike, it returns
+// CommandLine returns a command as a user types it. If a form exists that sh, cmd and PowerShell read the same way, it returns
 // that form. Otherwise it returns the form for the shell that started this process.
 func CommandLine(args ...string) string {
 	in := shellSh

@@ -223,7 +223,7 @@ type CustomSQL struct {
 	// statements is a transaction.
 	Sections map[string]CustomSection `json:"sections"`
 	// ShardBy is the parameter whose value, modulo the number of files, selects an operation's file, if files are
-	// databases of their own. If empty, each connection has its own files.
+	// separate databases. If empty, each connection has its own files.
 	ShardBy string `json:"shard_by,omitempty"`
 }
 

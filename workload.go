@@ -161,7 +161,7 @@ type Table struct {
 	// is 0, the table gets as many as the work brings.
 	Rows     int64 `json:"rows,omitempty"`
 	RowBytes int64 `json:"row_bytes,omitempty"`
-	// PerConnection is set if each connection has such a table of its own.
+	// PerConnection is set if each connection has such a separate table.
 	PerConnection bool `json:"per_connection,omitempty"`
 	// RandomKeys is set if new rows fall anywhere among the present rows.
 	RandomKeys bool `json:"random_keys,omitempty"`

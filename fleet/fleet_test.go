@@ -489,7 +489,7 @@ func TestNoWorkerAnswers(t *testing.T) {
 	}
 }
 
-// A worker reports in words of its own that Temporal is away, once, and that it is there again; anything else that
+// A worker reports in its own words that Temporal is away, once, and that it is there again; anything else that
 // goes wrong in one line.
 func TestWorkerSaysWhatTemporalLogs(t *testing.T) {
 	said := make(chan string, 10)

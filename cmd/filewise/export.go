@@ -72,7 +72,7 @@ func (f *exportFlags) check(cmd *cobra.Command, json bool, args []string) (err e
 	case f.schema && (len(args) > 0 || f.bundle != "" || changed("format") && f.format != "json"):
 		return plan.BadValue("schema", true, "it is of --format json, whatever the run: leave the others out")
 	case f.bundle != "" && (changed("format") || f.output != ""):
-		return plan.BadValue("bundle", f.bundle, "it names its file, and has a format of its own: leave --format and --output out")
+		return plan.BadValue("bundle", f.bundle, "it names its file, and has a separate format: leave --format and --output out")
 	case json && changed("format") && f.format != "json":
 		return plan.BadValue("format", f.format, "--json is JSON: leave one of them out")
 	case f.rows == "slices" && (f.format != "parquet" || f.bundle != ""):

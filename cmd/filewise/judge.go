@@ -31,7 +31,7 @@ func (a *app) judgeCommand() *cobra.Command {
 	var g resultFlags
 	cmd := &cobra.Command{
 		Use:               "judge [RUN]",
-		Short:             "Judge stored trials by other rules, or a CSV of your own",
+		Short:             "Judge stored trials by other rules, or your own CSV",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {

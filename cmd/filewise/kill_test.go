@@ -21,7 +21,7 @@ type killing struct {
 	run    []string
 	within time.Duration // of its start, a run is killed
 	kills  int           // without TEST_FILEWISE_KILLS
-	stream uint64        // of the seed: every kind has moments of its own
+	stream uint64        // of the seed: every kind has its own moments
 }
 
 // wanted returns the number of kills.

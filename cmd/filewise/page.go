@@ -78,8 +78,8 @@ func (a *app) openPage(f *pageFlags) error {
 	return nil
 }
 
-// keepPage keeps the page of a run that went well open while a user looks at it beside this terminal. A script's page
-// closes, since nobody could end it. The returned error is the run's.
+// keepPage keeps the page of a run that went well open while a user looks at it next to this terminal. A script's page
+// closes, since no one could end it. The returned error is the run's.
 func (a *app) keepPage(ctx context.Context, err error) error {
 	if _, ok := terminal(a.stderr); !ok || err != nil || a.page == nil || !a.page.Watched() {
 		return err

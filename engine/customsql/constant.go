@@ -92,7 +92,7 @@ func (s *shaper) idle(left int) bool {
 	return differ != inverted
 }
 
-// among reports whether constants that are compared from token left on stand beside an AND. 1 = 1 is usual there.
+// among reports whether constants that are compared from token left on stand next to an AND. 1 = 1 is usual there.
 func (s *shaper) among(left int) bool { return s.at(left-1).is("AND") || s.at(left+3).is("AND") }
 
 func isNumber(t token) bool { return t.text[0] >= '0' && t.text[0] <= '9' }

@@ -128,7 +128,7 @@ func TestLongList(t *testing.T) {
 		return took
 	}
 	few, many := takes(1000), takes(20_000)
-	// 20 times, or by searches 400 times; what runs beside it is in no fastest time for long.
+	// 20 times, or by searches 400 times; what runs at the same time is in no fastest time for long.
 	for end := time.Now().Add(10 * time.Second); many > 100*few; few, many = min(few, takes(1000)), min(many, takes(20_000)) {
 		if time.Now().After(end) {
 			t.Fatalf("1,000 values take %v, 20,000 take %v", few, many)

@@ -17,7 +17,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// bench is a server with two volumes in a directory of its own.
+// bench is a server with two volumes in a separate directory.
 type bench struct {
 	t      *testing.T
 	s      Subject
@@ -73,7 +73,7 @@ func benchOn(t *testing.T, s Subject, dir string, volumes []filewise.Volume) *be
 // place is if the listing is of, for messages.
 func (b *bench) place() string {
 	if b.s.Foreign != nil {
-		return "what the server holds besides"
+		return "what else the server holds"
 	}
 	return "what the volumes hold"
 }

@@ -41,7 +41,7 @@ func ReadCatalogue(t *testing.T, path string) Catalogue {
 			}
 			all[view].Columns[words[0]] = CatalogueColumn{words[1], strings.Join(words[2:], "")}
 		case len(fields) < 3 || all[fields[0]].Columns != nil:
-			t.Fatalf("%s:%d: a view has a name of its own, since when it is there, and what it needs", path, n+1)
+			t.Fatalf("%s:%d: a view has its own name, since when it is there, and what it needs", path, n+1)
 		default:
 			view = fields[0]
 			all[view] = CatalogueView{fields[1], fields[2], strings.Join(fields[3:], ""), map[string]CatalogueColumn{}}

@@ -72,7 +72,7 @@ func testRefusals(t *testing.T, s Subject) {
 		{"an unknown workload", nil, func(p *filewise.Program) { p.Workload = "knitting" }, true},
 		{"no file", func(l *filewise.Layout) { l.Data.Files = 0 }, nil, false},
 		{"a negative number of files", func(l *filewise.Layout) { l.Data.Files = -3 }, nil, false},
-		{"no room for a page", func(l *filewise.Layout) { l.Data.Files, l.Data.Bytes = 16, 16*512 }, nil, false},
+		{"no space for a page", func(l *filewise.Layout) { l.Data.Files, l.Data.Bytes = 16, 16*512 }, nil, false},
 		{"no connection", nil, func(p *filewise.Program) { p.Phases[0].Connections = 0 }, false},
 		{"no row in a transaction", nil, func(p *filewise.Program) { p.Phases[0].CommitEvery = 0 }, false},
 	} {

@@ -176,7 +176,7 @@ func tryVolumes(t *testing.T, b *bench, offered bool) {
 func tryLogApart(t *testing.T, b *bench, offered bool) {
 	second, two := b.second()
 	if offered && !two {
-		t.Skip("a log on a volume of its own is NOT tested: the target has one volume")
+		t.Skip("a log on a separate volume is NOT tested: the target has one volume")
 	}
 	l := b.layout(2)
 	l.Data.Placement, l.LogVolume = filewise.PlaceRoundRobin, second
@@ -203,7 +203,7 @@ func tryIndexApart(t *testing.T, b *bench, offered bool) {
 			case !offered:
 			case indexes == filewise.IndexesTogether:
 				if len(on) > 0 {
-					t.Errorf("indexes lie together with their table, but in files of their own: %v", on)
+					t.Errorf("indexes lie together with their table, but in separate files: %v", on)
 				}
 			case two:
 				apart(t, files, filewise.RoleIndex, second)

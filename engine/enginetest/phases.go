@@ -132,7 +132,7 @@ func (b *bench) besides(db *filewise.Database, w filewise.Workload) (stop func()
 		close(over)
 		for range n {
 			if err := <-errs; err != nil {
-				b.t.Errorf("beside the backup: %v", err)
+				b.t.Errorf("during the backup: %v", err)
 			}
 		}
 	}
@@ -163,7 +163,7 @@ func tryDiscard(t *testing.T, b *bench) {
 }
 
 // atTop lists what the volumes hold, but not what is in their directories: there a
-// server that runs makes and removes files of its own, such as its log.
+// server that runs makes and removes its own files, such as its log.
 func (b *bench) atTop() []string {
 	b.t.Helper()
 	var all []string

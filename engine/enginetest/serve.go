@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Serve listens on loopback until the test ends. Each connection is answered in a goroutine of its own, and closed then.
+// Serve listens on loopback until the test ends. Each connection is answered in a separate goroutine, and closed then.
 func Serve(t testing.TB, answer func(net.Conn)) (port int) {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

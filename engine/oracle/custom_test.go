@@ -13,7 +13,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// bankSetup is a set-up of everything that one may have; a block is an item of its own.
+// bankSetup is a set-up of everything that one may have; a block is a separate item.
 var bankSetup = []string{
 	`CREATE TABLE accounts (id NUMBER(10) CONSTRAINT accounts_pk PRIMARY KEY, "Owner" VARCHAR2(30) UNIQUE, note CLOB,
   place NUMBER DEFAULT 0 NOT NULL, CONSTRAINT owner_place UNIQUE ("Owner", place) USING INDEX) {{spread "accounts"}}`,
@@ -141,7 +141,7 @@ func TestCustomPlaces(t *testing.T) {
 	}
 }
 
-// What a set-up creates needs rights of its own, which preflight names.
+// What a set-up creates needs its own rights, which preflight names.
 func TestCustomRights(t *testing.T) {
 	server := newFake()
 	identity(server)

@@ -39,7 +39,7 @@ func TestRefusals(t *testing.T) {
 		"a smallfile of 40 GiB": func(_ *filewise.Target, l *filewise.Layout, _ *filewise.Program) {
 			l.Data.Files, l.Data.Bytes = 1, 40<<30
 		},
-		"no room for a page": func(_ *filewise.Target, l *filewise.Layout, _ *filewise.Program) {
+		"no space for a page": func(_ *filewise.Target, l *filewise.Layout, _ *filewise.Program) {
 			l.Data.Files, l.Data.Bytes = 16, 16*512
 		},
 		"the log apart":             func(_ *filewise.Target, l *filewise.Layout, _ *filewise.Program) { l.LogVolume = "b" },
@@ -143,7 +143,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// A file has room for its header and an extent, whatever the blocks, and no more of them than
+// A file has space for its header and an extent, whatever the blocks, and no more of them than
 // the server counts (ORA-03214, ORA-01144).
 func TestSizesByBlock(t *testing.T) {
 	for block, want := range map[int64]struct{ least, most int64 }{

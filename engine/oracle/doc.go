@@ -7,7 +7,7 @@
 //
 // A build is a tablespace under a name of package marker, in it a table of the same
 // name that carries the marker as its comment, and the workload's tables; a second
-// tablespace with a name and a marker of its own if indexes lie apart; and a
+// tablespace with its own name and marker if indexes lie apart; and a
 // package and procedures. Tables, package and procedures are in the connecting
 // account's own schema and begin with the build's name, so the account needs no
 // right on any other schema. It does need CREATE, ALTER and DROP TABLESPACE, which

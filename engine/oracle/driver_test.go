@@ -15,7 +15,7 @@ var (
 
 // The server reports NO_DATA_FOUND as it reports the end of a query, and for the driver it
 // is no error: a block in which nothing was found would count as done. So every
-// block that selects into variables raises an error of its own.
+// block that selects into variables raises its own error.
 func TestNoDataFoundIsAnError(t *testing.T) {
 	if s := (&network.Session{Summary: &network.SummaryObject{RetCode: 1403}}); s.HasError() {
 		t.Error("the driver tells ORA-01403: the handlers are not needed any more")

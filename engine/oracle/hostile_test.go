@@ -53,7 +53,7 @@ func listening(t *testing.T, answers ...[]byte) int {
 	})
 }
 
-// Whatever a server sends before anybody has signed in is reported as an error, in time, and takes no room that it merely announces.
+// Whatever a server sends before anybody has signed in is reported as an error, in time, and takes no memory that it merely announces.
 func TestHostileServer(t *testing.T) {
 	whole := [][]byte{accept(8192), packet(tnsData, true, "\x00\x00\x01\x06\x00x86_64\x00\x69\x03\x41\x00\x00\x00"),
 		packet(tnsData, true, "\x00\x00\x02")}
@@ -130,7 +130,7 @@ func signIn(t *testing.T, port int) {
 	}
 }
 
-// What a message describes is counted before the driver makes room for it, however the packet comes.
+// What a message describes is counted before the driver allocates memory for it, however the packet comes.
 func TestCounts(t *testing.T) {
 	describe := func(columns string) string {
 		return "\x00\x00\x10\x03abc\x02\x10\x00" + columns + strings.Repeat("x", 400)

@@ -127,7 +127,7 @@ func matching(want []datafile, path string, i int) (datafile, error) {
 			return f, nil
 		}
 	}
-	return datafile{}, fmt.Errorf("nobody asked for %s", path)
+	return datafile{}, fmt.Errorf("no one asked for %s", path)
 }
 
 // freePatience limits reading DBA_FREE_SPACE. The view looks through the recycle bins of all users, and takes minutes

@@ -115,7 +115,7 @@ func fits(t *testing.T, s workload.Scenario, scale float64, files int, allocatio
 	}
 }
 
-// Rows lie in what a block's header and PCTFREE leave, and a segment has blocks of its own.
+// Rows lie in what a block's header and PCTFREE leave, and a segment has its own blocks.
 func TestRowsInBlocks(t *testing.T) {
 	d := &design{program: filewise.Program{Workload: "inserts"}, block: usualBlock}
 	for rows, blocks := range map[int64]int64{1: 4, 67: 4, 68: 5, 67 * 64: 68, 67 * 128: 133} {
@@ -168,7 +168,7 @@ func TestOneUnreached(t *testing.T) {
 	}
 }
 
-// A rebuild takes a table's rows to all files: while they fill the first one, a move finds room
+// A rebuild takes a table's rows to all files: while they fill the first one, a move finds space
 // in the others alone.
 func TestRebuildReachesAll(t *testing.T) {
 	l := smallfile(4)

@@ -23,7 +23,7 @@ import (
 const mostStripes = 64
 
 var errExternalBackup = fmt.Errorf("a backup of an external server takes a role with REPLICATION or its superuser, and what it is "+
-	"restored to is a server of its own, "+
+	"restored to is a separate server, "+
 	"which Filewise starts only for managed ones: %w", filewise.ErrUnsupported)
 
 // checkBackup refuses layouts with which the workloads backup and dump cannot run.

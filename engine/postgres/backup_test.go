@@ -36,7 +36,7 @@ func backedUp(t *testing.T, ctx context.Context, target filewise.Target, l filew
 	return db
 }
 
-// Backups by each tool, of data on several volumes with tablespaces and a WAL of its own, are
+// Backups by each tool, of data on several volumes with tablespaces and its own WAL, are
 // restored; what was changed since shows.
 func TestBackups(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// createLoaded creates the table that records loaded batches. It has a schema of its own, because it is not part of the
+// createLoaded creates the table that records loaded batches. It has a separate schema, because it is not part of the
 // layout.
 var createLoaded = []string{
 	"CREATE SCHEMA filewise",

@@ -20,7 +20,7 @@ func TestConformance18(t *testing.T) {
 }
 
 // conformance runs the suite on a managed server. PostgreSQL ends itself when its
-// WAL finds no room, so a full volume is a test of its own (TestFullVolume).
+// WAL finds no space, so a full volume is a test of its own (TestFullVolume).
 // What does not depend on the release is tried on one of them only.
 func conformance(t *testing.T, bin string) {
 	files, load := []int{1, 4, 16}, 600
@@ -34,7 +34,7 @@ func conformance(t *testing.T, bin string) {
 	enginetest.Run(t, enginetest.Subject{
 		Engine: Engine{}, Kind: filewise.KindPartitions, Bytes: 24 << 20, Files: files, Rows: 60, Only: only, Parallel: true,
 		Sever: sever, Raw: rawConn, Load: load, Tried: tried,
-		Package: "./engine/postgres", NoDiskFull: "PostgreSQL ends itself when its WAL finds no room: see TestFullVolume",
+		Package: "./engine/postgres", NoDiskFull: "PostgreSQL ends itself when its WAL finds no space: see TestFullVolume",
 		Target: func(v []filewise.Volume) filewise.Target {
 			return filewise.Target{Engine: "postgres", Mode: filewise.Managed, Volumes: v, Durability: filewise.DurabilityOff, ServerBin: bin}
 		},

@@ -228,7 +228,7 @@ func TestKilledFilewise(t *testing.T) {
 	}
 }
 
-// Filewise runs as root, if the server has a user of its own, and as an
+// Filewise runs as root, if the server has its own user, and as an
 // ordinary user.
 func TestOrdinaryUser(t *testing.T) {
 	t.Parallel()

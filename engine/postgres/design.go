@@ -222,7 +222,7 @@ func (d *design) place() error {
 	byName := map[string]space{}
 	for _, s := range d.spaces {
 		if _, twice := byName[s.volume.Name]; twice {
-			return filewise.Errorf(filewise.CodeUsage, "give each volume a name of its own", "two volumes are called %q", s.volume.Name)
+			return filewise.Errorf(filewise.CodeUsage, "give each volume a separate name", "two volumes are called %q", s.volume.Name)
 		}
 		byName[s.volume.Name] = s
 	}
@@ -270,9 +270,9 @@ func (d *design) warnSizes() {
 	switch n := len(d.tables); {
 	case n > 1 && !d.program.Appends():
 		d.warn("files-of-each-table", "read a layout's name as the files of one table",
-			"Each of the workload's %d tables has as many files of its own as a layout is named by, and as many again for each of its indexes", n)
+			"Each of the workload's %d tables has as many separate files as a layout is named by, and as many again for each of its indexes", n)
 	case n > 1:
 		d.warn("files-of-each-table", "use --table shared to count files as in the layout's name",
-			"each of the %d tables has as many files of its own as a layout is named by", n)
+			"each of the %d tables has as many separate files as a layout is named by", n)
 	}
 }

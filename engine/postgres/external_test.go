@@ -73,7 +73,7 @@ func tryExternal(t *testing.T, bin string) {
 	}
 }
 
-// pooler hands out sessions of the server's as poolers do: under numbers of its own.
+// pooler hands out sessions of the server's as poolers do: under separate numbers.
 type pooler struct{ net.Conn }
 
 func (p pooler) Read(b []byte) (int, error) {

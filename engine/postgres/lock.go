@@ -56,7 +56,7 @@ const (
 	drawPatience = 15 * time.Second
 )
 
-// takeLock takes a server's measuring lock, on a connection of its own.
+// takeLock takes a server's measuring lock, on a separate connection.
 func takeLock(ctx context.Context, l *client.Link, h filewise.Holder) (filewise.Lock, error) {
 	who := h.Who
 	if h.Host != "" {

@@ -49,7 +49,7 @@ func (s *externalServer) checkTablespace(ctx context.Context, volume, name strin
 }
 
 // checkPlace checks that a directory can become a tablespace. Only superusers can create tablespaces. PostgreSQL takes
-// the directory over (mode 0700, with a subdirectory of its own), so it must be empty and made for this.
+// the directory over (mode 0700, with its own subdirectory), so it must be empty and made for this.
 func (s *externalServer) checkPlace(ctx context.Context, v filewise.Volume) error {
 	if !s.about.super {
 		return filewise.Errorf(filewise.CodePreflight,

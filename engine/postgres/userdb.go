@@ -35,7 +35,7 @@ func openOwn(ctx context.Context, t filewise.Target) (filewise.Server, error) {
 	there := t
 	there.Volumes, there.Database = []filewise.Volume{{Name: "default"}}, ""
 	if t.Address != nil && len(t.Address.Secrets) > 0 {
-		return nil, refuse("use a key without a password", "a backup over a connection whose key has a password of its own")
+		return nil, refuse("use a key without a password", "a backup over a connection whose key has a password")
 	}
 	opened, err := openExternal(ctx, there)
 	if err != nil {

@@ -176,7 +176,7 @@ func (o *ownTool) Compare(ctx context.Context) error {
 	return userbackup.Same(want, got)
 }
 
-// plainly makes rows print alike in all databases. A database can have settings of its own, which no dump contains.
+// plainly makes rows print alike in all databases. A database can have its own settings, which no dump contains.
 const plainly = `SELECT set_config('datestyle', 'ISO, YMD', false), set_config('intervalstyle', 'postgres', false),
  set_config('timezone', 'UTC', false), set_config('bytea_output', 'hex', false), set_config('extra_float_digits', '1', false),
  set_config('lc_monetary', 'C', false), set_config('xmlbinary', 'base64', false)`

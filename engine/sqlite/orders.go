@@ -141,7 +141,7 @@ func (s *shape) ordersSteps(i int) (script.Steps, error) {
 		}
 	}
 	if s.program.Churns() {
-		l.note("before each transaction, with a number of its own")
+		l.note("before each transaction, with a separate number")
 		l.addAll(s.sql.Statements("churn", churnVars("1")))
 	}
 	if s.count > 1 {

@@ -160,7 +160,7 @@ func TestRestoredIsCompared(t *testing.T) {
 		original := db.Backup.(*backuper).d.shards[1].path
 		path := original + restoredSuffix
 		if beside == 0 {
-			if err := os.Truncate(original, 8<<20); err != nil { // room beyond its pages, as growth gives
+			if err := os.Truncate(original, 8<<20); err != nil { // space beyond its pages, as growth gives
 				t.Fatal(err)
 			}
 			if err := db.Backup.Verify(t.Context()); err != nil {

@@ -18,7 +18,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// backup makes a backup on a connection of its own.
+// backup makes a backup on a separate connection.
 func (s *externalServer) backup(ctx context.Context, database string, t transfer) error {
 	l, err := s.openLong(ctx, database)
 	if err != nil {

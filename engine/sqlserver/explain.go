@@ -205,7 +205,7 @@ func (l *login) unreachable(err error) error {
 	case errors.Is(err, errReadable):
 		remedy = "have the server encrypt, or trust the network: encrypt=disable"
 	case old:
-		remedy = "the server's TLS or certificate is older than is taken today: bring it up to date, give it a certificate of its own, or " +
+		remedy = "the server's TLS or certificate is older than is taken today: bring it up to date, give it its own certificate, or " +
 			"ask for less: tlsmin=1.0, or encrypt=disable, which sends the password readable by the network"
 	case errors.As(err, &certificate) || strings.Contains(err.Error(), "TLS") || strings.Contains(err.Error(), "encryption"):
 		remedy = "name the server's certificate (certificate=FILE.pem or serverCertificate=FILE.pem), or hostNameInCertificate=NAME; " +

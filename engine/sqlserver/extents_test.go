@@ -44,7 +44,7 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestRoom: what a database has of its own is no room for rows, and full files grow by their
+// TestRoom: what a database itself takes is no space for rows, and full files grow by their
 // step, one of them or all.
 func TestRoom(t *testing.T) {
 	for _, c := range []struct {
@@ -76,7 +76,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestReachOfTables: of several tables all take room, and the largest is to reach the files.
+// TestReachOfTables: of several tables all take space, and the largest is to reach the files.
 func TestReachOfTables(t *testing.T) {
 	const small, large = 500, 700_000 // rows: 1 extent and 271
 	for _, c := range []struct {
@@ -113,7 +113,7 @@ func TestReachOfTables(t *testing.T) {
 	}
 }
 
-// TestGrowingFilesBegin as small as they can if there is no room for equal ones; files of
+// TestGrowingFilesBegin as small as they can if there is no space for equal ones; files of
 // indexes have a quarter, or their least.
 func TestGrowingFilesBegin(t *testing.T) {
 	l := layout(8)
@@ -192,7 +192,7 @@ func TestUntouchedFile(t *testing.T) {
 	}
 }
 
-// TestMountPoints: a directory has the room of the nearest mount point above it.
+// TestMountPoints: a directory has the space of the nearest mount point above it.
 func TestMountPoints(t *testing.T) {
 	mounts := map[string]room{`D:\`: {free: 1}, `D:\sql\`: {free: 2}, `D:\sql\data\`: {free: 3}, `D:\sql\log\`: {free: 4}, `E:\`: {free: 5}}
 	dir, err := parseDir(`D:\sql\data\x`)

@@ -32,7 +32,7 @@ func (l *liar) Handle(_ context.Context, _ Request, r *Reply) error {
 	return nil
 }
 
-// Whatever a server sends is reported as an error or as values, and takes no room that it merely announces.
+// Whatever a server sends is reported as an error or as values, and takes no memory that it merely announces.
 func TestHostileServer(t *testing.T) {
 	l := &liar{random: rand.New(rand.NewPCG(40, 42))}
 	s, err := Start(l)

@@ -134,7 +134,7 @@ func (i identity) isInstance(wanted string) error {
 // refuse returns an error if a server cannot be measured at all.
 func (i identity) refuse() error {
 	if why := refusedEditions[i.engine]; why != "" {
-		return filewise.Errorf(filewise.CodePreflight, "name a SQL Server of your own", "%s: %w", why, filewise.ErrUnsupported)
+		return filewise.Errorf(filewise.CodePreflight, "name your own SQL Server", "%s: %w", why, filewise.ErrUnsupported)
 	}
 	if i.version.major < oldest {
 		return filewise.Errorf(filewise.CodePreflight, "name a SQL Server 2016 or later", "SQL Server %s is older than 2016 (13): %w",

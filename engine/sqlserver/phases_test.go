@@ -59,7 +59,7 @@ func TestBulkLoad(t *testing.T) {
 	}
 }
 
-// TestParallelPlans: a query's plan is read in a session of its own, and is one of several processors if a step of it is
+// TestParallelPlans: a query's plan is read in a separate session, and is one of several processors if a step of it is
 // parallel; afterwards statements are executed as before.
 func TestParallelPlans(t *testing.T) {
 	w, err := workload.NewScan(workload.Params{Rows: 1000, Cache: workload.CacheWarm, Data: workload.DataOrdered, Repeat: 1}, 1)
@@ -378,7 +378,7 @@ func TestBulkLoadFails(t *testing.T) {
 
 // TestPhases: sessions call each type's procedure by its name, so that no statement
 // needs a plan for each length of a text. Before each they make a table that comes and
-// goes under a name of its own.
+// goes under a separate name.
 func TestPhases(t *testing.T) {
 	w, err := workload.NewOrders(workload.Params{Connections: 2, Warehouses: 2, Scale: 0.01, Churn: true}, 1)
 	ok(t, err)

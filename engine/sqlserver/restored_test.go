@@ -243,7 +243,7 @@ func TestRestoredFromDatabase(t *testing.T) {
 	}
 }
 
-// TestRestorable: what cannot be restored, or spread, is reported before anything is built, and how much room it needs.
+// TestRestorable: what cannot be restored, or spread, is reported before anything is built, and how much space it needs.
 // First contact: SQL Server 15.
 func TestRestorable(t *testing.T) {
 	theirURL := "sqlserver://filewise@127.0.0.1?database=user%27s+%5Dsales"

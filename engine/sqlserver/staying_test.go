@@ -15,7 +15,7 @@ import (
 )
 
 // TestBackupsAreExamined: what Build would refuse of backups is reported before anything is built, also if Windows shows
-// a directory and not the files in it; and there is room for each layout's set that stays.
+// a directory and not the files in it; and there is space for each layout's set that stays.
 // First contact: SQL Server 5, 6; fault 1.
 func TestBackupsAreExamined(t *testing.T) {
 	w, err := workload.NewBackup(workload.Params{Rows: 1000}, 1)

@@ -87,7 +87,7 @@ func (c *contender) kill() {
 	c.cmd.Wait()
 }
 
-// setup gives the test a lock of its own.
+// setup gives the test a separate lock.
 func setup(t *testing.T) {
 	t.Helper()
 	t.Setenv("FILEWISE_LOCK", fmt.Sprintf("filewise-test-%d-%s", os.Getpid(), strings.ReplaceAll(t.Name(), "/", "-")))

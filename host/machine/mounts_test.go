@@ -48,7 +48,7 @@ func TestMountOf(t *testing.T) {
 		{"/data/with space/x", "8:17", "/data/with space", "ext4"},
 		{"/data/with spaces", "8:1", "/data", "xfs"},
 		{"/database", "", "/", "ext4"},                // not /data
-		{"/btr/x", "0:77", "/btr", "btrfs"},           // btrfs: the directory has a number of its own
+		{"/btr/x", "0:77", "/btr", "btrfs"},           // btrfs: the directory has its own number
 		{"/over/x", "", "/over", "overlay"},           // the last of two at one point
 		{"/over/x", "8:49", "/over", "ext4"},          // the device decides
 		{"/data/with space/x", "8:1", "/data", "xfs"}, // a mount hidden by a later one above it

@@ -47,7 +47,7 @@ func own(volume string) {
 	os.Exit(1)
 }
 
-// setup gives the test a state directory and a volume of its own.
+// setup gives the test a state directory and a separate volume.
 func setup(t *testing.T) (*Registry, string) {
 	t.Helper()
 	t.Setenv("FILEWISE_STATE", t.TempDir())

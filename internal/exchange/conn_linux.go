@@ -16,7 +16,7 @@ import (
 const longest = 4096
 
 // conn reads and writes a socket by raw system calls. Package net's sockets do not block, so the scheduler need not
-// learn of the calls. In a process that mostly waits, each would wake the scheduler's monitor, a thread of its own.
+// learn of the calls. In a process that mostly waits, each would wake the scheduler's monitor, a separate thread.
 // conn waits for a reply before it reads, while net's connections first read in vain. As with net's connections, one
 // goroutine may read while another writes, and any may close.
 type conn struct {

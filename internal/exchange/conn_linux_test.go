@@ -171,7 +171,7 @@ func TestAlways(t *testing.T) {
 	}
 }
 
-// What is larger than a socket's buffer waits for room, whatever is held before it.
+// What is larger than a socket's buffer waits for space, whatever is held before it.
 func TestLargeWrite(t *testing.T) {
 	kinds(t, func(t *testing.T, network string) {
 		ours, theirs := pair(t, network, true)
@@ -188,7 +188,7 @@ func TestLargeWrite(t *testing.T) {
 	})
 }
 
-// A request that the socket does not take at once goes out as soon as there is room.
+// A request that the socket does not take at once goes out as soon as there is space.
 func TestHeldWithoutRoom(t *testing.T) {
 	ours, theirs := pair(t, "unix", false)
 	_ = ours.SetWriteDeadline(time.Now().Add(50 * time.Millisecond))

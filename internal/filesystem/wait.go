@@ -64,7 +64,7 @@ func Reader(from io.Reader) io.Reader { return Text(patient{from}) }
 
 type patient struct{ from io.Reader }
 
-// Read reads into a buffer of its own, since an abandoned read may still fill the buffer.
+// Read reads into a separate buffer, since an abandoned read may still fill the buffer.
 func (p patient) Read(to []byte) (int, error) {
 	own := make([]byte, len(to))
 	n, err := Await(func() (int, error) { return p.from.Read(own) })

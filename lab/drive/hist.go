@@ -78,7 +78,7 @@ func encodeHist(usual []*hdr.Histogram, long *longCalls) ([]byte, error) {
 	return b, nil
 }
 
-// forget returns histograms that nobody reads to the pool.
+// forget returns histograms that are no longer read to the pool.
 func forget(hists []*hdr.Histogram) {
 	for _, h := range hists {
 		if h != nil {

@@ -141,7 +141,7 @@ func (l Load) check() error {
 	case (len(l.Types) > 0) != (l.TypeOf != nil):
 		return bad("%d types of operations, and a function of types: %v", len(l.Types), l.TypeOf != nil)
 	case (l.TypeOf != nil || l.Pause != nil) && l.Chunk != 1:
-		return bad("calls of %d operations, though each has a type or a pause of its own", l.Chunk)
+		return bad("calls of %d operations, though each has its own type or pause", l.Chunk)
 	case l.Pause != nil && l.Rate > 0:
 		return bad("pauses in an open loop")
 	case l.Window == 0 && l.WarmUp > 0:

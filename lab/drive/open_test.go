@@ -192,7 +192,7 @@ func TestOpenLoopDoesNotAllocate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := at[1].Mallocs - at[0].Mallocs; at[1].Mallocs == 0 || n > 100 { // the runtime has a few of its own
+	if n := at[1].Mallocs - at[0].Mallocs; at[1].Mallocs == 0 || n > 100 { // the runtime has a few itself
 		t.Errorf("%d allocations in 5,000 operations", n)
 	}
 }

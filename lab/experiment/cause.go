@@ -101,7 +101,7 @@ func (p Plan) differsIn() (about string, divided []string) {
 	case slices.ContainsFunc(p.Layouts, func(l filewise.Layout) bool { return l.Temp.Files > 0 }):
 		return cause.SpentTemp, []string{cause.SpentTemp}
 	case slices.ContainsFunc(p.Layouts, func(l filewise.Layout) bool { return l.Kind == filewise.KindShards }):
-		return "data files, each with a lock and a log of its own", []string{cause.SpentData, cause.SpentLocks, cause.SpentLog}
+		return "data files, each with its own lock and log", []string{cause.SpentData, cause.SpentLocks, cause.SpentLog}
 	}
 	return cause.SpentData, []string{cause.SpentData}
 }

@@ -214,7 +214,7 @@ func (a asked) serverBusy(m filewise.Measure) (float64, bool) {
 }
 
 // logs returns the log's share of the connections' time, from 0 to 1. It returns false if that is not known, or each file
-// has a log of its own, which is part of the layout.
+// has its own log, which is part of the layout.
 func (a asked) logs() (share float64, counts bool) {
 	if _, divided := a.plan.differsIn(); a.spent == nil || slices.Contains(divided, cause.SpentLog) {
 		return 0, false

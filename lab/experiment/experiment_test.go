@@ -582,7 +582,7 @@ func TestLoadedBuildsTakeTurnsAndAreReset(t *testing.T) {
 	}
 }
 
-// A layout is loaded once; every trial is on a build of its own that is a copy.
+// A layout is loaded once; every trial is on a separate build that is a copy.
 func TestCopiedBuildsAreLoadedOnce(t *testing.T) {
 	for name, w := range map[string]*world{
 		"sessions": newInterleaved(t, []int{1, 4}, fake.Config{Noise: 0.02, Seed: 8, Copies: true}),

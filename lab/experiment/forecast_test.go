@@ -196,7 +196,7 @@ func TestLoadedBuildsAreCountedOnce(t *testing.T) {
 	}
 }
 
-// The first interleaved block goes on with the builds of the pilots, and each later one has builds of its own; every
+// The first interleaved block goes on with the builds of the pilots, and each later one has separate builds; every
 // turn has the length that the pilots set.
 func TestPilotsFixTurns(t *testing.T) {
 	w := newInterleaved(t, []int{1, 4, 8}, fake.Config{Noise: 0.01, Seed: 1,

@@ -57,7 +57,7 @@ func TestFilesAreAddedToTheLoadedBuild(t *testing.T) {
 	}
 }
 
-// If a build cannot be reset, every trial builds, loads and extends again, as stages of its own, and reports it.
+// If a build cannot be reset, every trial builds, loads and extends again, as separate stages, and reports it.
 func TestLoadedAnewWithoutReset(t *testing.T) {
 	w := laterWorld(t, fake.Config{Seed: 1, NoReset: true})
 	trials, _ := w.run(t)
@@ -101,7 +101,7 @@ func TestFilesThatCannotBeAdded(t *testing.T) {
 	}
 }
 
-// The database to which no file is added has the room of its one file.
+// The database to which no file is added has the size of its one file.
 func TestOutgrownByArm(t *testing.T) {
 	w := laterWorld(t, fake.Config{Seed: 1})
 	// 1 MiB on 4 files: loaded with 200 KB, and some 400 KB a trial on top.

@@ -95,7 +95,7 @@ func JudgeOperations(rules int, alpha float64, operations int, judge func(f int,
 
 // Holm judges the operations of one experiment so that all claims together have the error alpha (Holm 1979). Each of m
 // operations is first judged with α/m. When k of them are decided, the others are judged with α/(m−k), and so on. A
-// operation's earlier analyses also count at its new level, because the sequential test at that level is a test of its own
+// operation's earlier analyses also count at its new level, because the sequential test at that level is a separate test
 // (Maurer and Bretz 2013, for group sequential designs).
 func Holm(alpha float64, operations int, judge func(f int, confidence float64) (verdict.Result, error)) ([]verdict.Result, error) {
 	results := make([]verdict.Result, operations)

@@ -60,7 +60,7 @@ func (p Plan) turnOrder(c filewise.Cell, round, n int) []int {
 		return chained(p.Seed, stream, round-1, n)
 	}
 	cycle := n + n%2*n
-	return williams(p.Seed, stream, round+cycle-1, n) // the warm-up uses a design of its own
+	return williams(p.Seed, stream, round+cycle-1, n) // the warm-up uses a separate design
 }
 
 // TurnOrder returns the layouts' names in the order of their turns in a round of a block. It assumes that every layout

@@ -95,7 +95,7 @@ func TestPhasesAreJudgedByOperation(t *testing.T) {
 	}
 }
 
-// Work beside a backup has a window, and takes turns with it: only the work is warmed up, since a backup has no connections.
+// Work during a backup has a window, and takes turns with it: only the work is warmed up, since a backup has no connections.
 func TestBackupsTakeTurnsWithWork(t *testing.T) {
 	w := newInterleaved(t, []int{1, 4}, fake.Config{Noise: 0.003, Seed: 5})
 	w.plan.Interleaved, w.plan.MaxBlocks, w.plan.Builds = true, 3, 0

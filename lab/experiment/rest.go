@@ -48,7 +48,7 @@ func (h history) othersWrite() float64 {
 // unsettled returns why the server cannot be brought to rest, or nil if it can.
 func (l *life) unsettled() error {
 	if part := l.schedule.OthersWrite; part > 0 && !l.trial.Cell.Pilot {
-		return filewise.Errorf(filewise.CodePreflight, "Run while others rest, or on a server of its own.",
+		return filewise.Errorf(filewise.CodePreflight, "Run while others rest, or on a separate server.",
 			"others changed %.0f %% of what was changed on the server while pilots worked, and its checkpoints write theirs, too", 100*part)
 	}
 	return l.db.Unsettled

@@ -18,7 +18,7 @@ type stillDrivers struct {
 	n     int
 }
 
-// Drive implements experiment.Drivers by driving sessions of its own.
+// Drive implements experiment.Drivers by driving its own sessions.
 func (d *stillDrivers) Drive(_ context.Context, s experiment.Share) (drive.Result, error) {
 	d.n++
 	work := 1000.0

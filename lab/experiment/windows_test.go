@@ -53,7 +53,7 @@ func levelsWorld(t *testing.T) *world {
 }
 
 // Load levels are phases of a window each, after the warm-up that the pilots
-// fixed, and operations of their own.
+// fixed, and separate operations.
 func TestLevelsAreWindows(t *testing.T) {
 	w := levelsWorld(t)
 	trials, d := w.run(t)

@@ -90,7 +90,7 @@ func forgetBuilds(t Table) {
 	}
 }
 
-// The thresholds leave room for some three standard errors of the simulation
+// The thresholds allow some three standard errors of the simulation
 // above 5 %.
 
 func TestFalseAlarms(t *testing.T) {

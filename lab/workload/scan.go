@@ -22,7 +22,7 @@ const (
 var indexed = []int{1, 2, 3, 6, 9, 10, 11}
 
 // NewScan returns the workload of scenario scan: the article's queries on four tables. Each query is an operation, executed
-// by all connections at once, each on tables of its own as far as there are any. The
+// by all connections at once, each on separate tables as far as there are any. The
 // sections of an engine's scan.sql are tables, indexes, check, and statement-query-1 … statement-query-11.
 func NewScan(p Params, seed uint64) (filewise.Workload, error) {
 	if err := enoughRows(p.Rows); err != nil {

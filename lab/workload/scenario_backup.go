@@ -26,9 +26,9 @@ func backupScenario() Scenario {
 		Published: backupFigures(),
 		Timed:     true,
 		Notes: []string{
-			"The original backed up 4 data files on drives of their own, compressed, on 96 cores, once for each number of files.",
+			"The original backed up 4 data files on separate drives, compressed, on 96 cores, once for each number of files.",
 			"NUL showed how fast that server could read and compress: the limit that writing can only approach.",
-			"--discard is that condition, as a run of its own: what is thrown away cannot be restored, nor recommended. Reports of runs that keep " +
+			"--discard is that condition, as a separate run: what is thrown away cannot be restored, nor recommended. Reports of runs that keep " +
 				"the same backups draw it as their limit. --data-files and --backup-option vary the data files and the engine's own parameters " +
 				"beside the backup files.",
 			"Data are read from storage, and so are backups that are restored: caches are emptied before each. --cache warm leaves them, and a " +

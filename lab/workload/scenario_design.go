@@ -93,7 +93,7 @@ func insertsDesign() *Design {
 		Differs: []string{
 			"The article publishes neither table nor key, nor how many rows were committed at once.",
 			"It was SQL Server with its files in the PRIMARY filegroup, filled side by side. How another engine fills its files, its warnings say.",
-			"Its log of 8 GB lay on an array of its own, at full size; here it lies with the data unless --log-volume is given, in the " +
+			"Its log of 8 GB lay on a separate array, at full size; here it lies with the data unless --log-volume is given, in the " +
 				"engine's usual size.",
 			"It was measured on one array of 8 disks, and round-robin over two of 4: here the files lie on the volumes that are named.",
 			"A run fills 62 % of the files at every scale, as the original did.",
@@ -138,7 +138,7 @@ func dmlDesign() *Design {
 			"one process inserts, selects, updates and deletes 50,000 rows, then 32 at a time statements of a connection each; " +
 			"each layout is run once.",
 		Differs: []string{
-			"The concurrent part was 2,000 statements whatever the rest, each by a client process of its own, looked at once a second: here it " +
+			"The concurrent part was 2,000 statements whatever the rest, each by a separate client process, looked at once a second: here it " +
 				"has as many statements as the other part has rows, without the client's start.",
 			"About 1,000 files were run on Oracle only: so they are here, growing, at scale 1, if DB_FILES allows them.",
 			"Growing files began at 81 KB and preallocated ones had 71 MB (Oracle; SQL Server's own design is run on SQL Server " +
@@ -220,9 +220,9 @@ func backupDesign() *Design {
 		Differs: []string{
 			"The size of the article's database is not among the facts that Filewise keeps: scale 1 is some 400 GB here.",
 			"Backups were compressed there; here they are where the engine offers that at all, as SQL Server does, else as usual.",
-			"Its server had 96 cores and SQL Server 2019; each data file lay on a drive of its own, and backups on others: here data and backups " +
+			"Its server had 96 cores and SQL Server 2019; each data file lay on a separate drive, and backups on others: here data and backups " +
 				"lie on the volumes that are named.",
-			"The article's third condition, NUL, is a run of its own with --discard.",
+			"The article's third condition, NUL, is a separate run with --discard.",
 			"It measured no restores. Here every backup is restored and verified, after it is timed.",
 		},
 	}

@@ -171,7 +171,7 @@ func tempScenario() Scenario {
 		},
 		Notes: []string{
 			"No article measured this: readers reported the figures, of tempdb on SQL Server.",
-			"On PostgreSQL the files are tablespaces of temp_tablespaces, each in a directory of its own, and sorts and joins that spill go there " +
+			"On PostgreSQL the files are tablespaces of temp_tablespaces, each in a separate directory, and sorts and joins that spill go there " +
 				"too; on MariaDB they are the files of innodb_temp_data_file_path, filled one after the other, and sorts that spill go to its tmpdir.",
 			"Temporary tables that stay in memory touch no file: the session's memory for them is small here, and --size sets how much they take " +
 				"at once.",

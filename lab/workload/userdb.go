@@ -36,7 +36,7 @@ func dumpScenario() Scenario {
 	return Scenario{
 		Name:  "dump",
 		Title: "Logical dump and restore, by number of jobs",
-		Summary: "A loaded database is dumped as rows by 1, 2, 4 or 8 jobs at the same time, each with a file of its own for a table, and " +
+		Summary: "A loaded database is dumped as rows by 1, 2, 4 or 8 jobs at the same time, each with a separate file for a table, and " +
 			"restored by as many. " +
 			"Dump and restore are measured each by itself; every restore is verified.",
 		Source: Source{

@@ -45,7 +45,7 @@ type userTable struct {
 }
 
 // perTable returns the statements that take table number i to its volume, and back. If the volume has no directory, the
-// table gets a file of its own.
+// table gets a separate file.
 func (m *innodb) perTable(t *userTable, i int) (there, back []string, err error) {
 	if v := m.wish.Layout.Data.VolumeOf(i, m.volume); v.Dir != "" {
 		return m.whole(t, v)
@@ -219,7 +219,7 @@ func (m *innodb) key(t *userTable) (string, error) {
 	return best, nil
 }
 
-// apart gives a table that lies in the system tablespace a file of its own.
+// apart gives a table that lies in the system tablespace a separate file.
 func (m *innodb) apart(t *userTable) (there, back []string, err error) {
 	catalogue := "INNODB_TABLES"
 	if m.product == dialect.MariaDB {

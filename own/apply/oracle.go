@@ -235,7 +235,7 @@ func (m *oracle) lob(tables []movedTable, t movedTable, column, where string) {
 	}
 	way := ""
 	if table, err := named(t.Name); err == nil && !strings.ContainsAny(column, `"`) {
-		way = fmt.Sprintf(`: ALTER TABLE %s MOVE LOB ("%s") STORE AS (TABLESPACE "%s"), and then its indexes anew`, table, column, m.name)
+		way = fmt.Sprintf(`: ALTER TABLE %s MOVE LOB ("%s") STORE AS (TABLESPACE "%s"), and then its indexes again`, table, column, m.name)
 	}
 	m.Stays = append(m.Stays, fmt.Sprintf("LOB %s of table %s, in tablespace %s%s", column, t, where, way))
 }
@@ -406,6 +406,6 @@ func (m *oracle) say() {
 		"new tables: ALTER USER … DEFAULT TABLESPACE "+m.name+" has them there",
 		"the files of tablespace "+m.Database+", which do not shrink: ALTER DATABASE DATAFILE … RESIZE, as far as their ends are free")
 	if m.wish.Layout.Indexes == filewise.IndexesApart {
-		m.Stays = append(m.Stays, "indexes, which the run had in a tablespace of their own: ALTER INDEX … REBUILD TABLESPACE moves each there")
+		m.Stays = append(m.Stays, "indexes, which the run had in a separate tablespace: ALTER INDEX … REBUILD TABLESPACE moves each there")
 	}
 }

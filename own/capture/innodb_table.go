@@ -182,7 +182,7 @@ type tableReader struct {
 // escaped holds what a letter behind a backslash means. Others stand for themselves with it.
 var escaped = map[byte]string{'n': "\n", 't': "\t", 'r': "\r", '0': "\x00", '\\': `\`, '"': `"`, '\n': "\n", '\t': "\t", ',': ",", ';': ";"}
 
-// row reads a row. At the end of the log it returns io.EOF, beside the fields of a last row without a newline.
+// row reads a row. At the end of the log it returns io.EOF, and the fields of a last row without a newline.
 func (r tableReader) row() (fields []string, err error) {
 	var field []byte
 	size, quoted, began := 0, false, false

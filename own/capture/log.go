@@ -31,7 +31,7 @@ type point struct {
 	seconds float64
 }
 
-// mostHeld limits the bytes that a log's different transactions take in memory. Each text counts beside bytes in
+// mostHeld limits the bytes that a log's different transactions take in memory. Each text counts in addition to bytes in
 // addition to its length.
 const mostHeld, beside = 256 << 20, 512
 

@@ -20,7 +20,7 @@ type overlap struct {
 	fine   bool // some time was no whole second
 }
 
-// mostEdges limits the memory of an overlap. The rest of the log is assumed to be alike.
+// mostEdges limits the memory of an overlap. The rest of the log is assumed to be similar.
 const mostEdges = 2 << 20
 
 func (o *overlap) add(s filewise.LoggedStatement) {

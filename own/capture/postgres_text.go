@@ -132,7 +132,7 @@ func (l *textLog) prefix(text string) (p prefix, at string) {
 	return p, at
 }
 
-// outlined returns the beginning of a line with letters and digits alike.
+// outlined returns the beginning of a line with letters and digits treated the same.
 func outlined(line string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

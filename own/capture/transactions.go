@@ -179,7 +179,7 @@ func (s *statement) assumed(v filewise.ValueUse, text string) {
 // array returns an array of generated values for the column that it is compared with.
 func (s *statement) array(v filewise.ValueUse) (text, problem string) {
 	kind, number := v.Said, v.Number
-	v.Said, v.Constant, v.Number = "", "", 0 // each element is a value of its own
+	v.Said, v.Constant, v.Number = "", "", 0 // each element is a separate value
 	all := make([]string, strings.Count(v.Text, ",")+1)
 	if v.Text == "" {
 		all = make([]string, unsaid)

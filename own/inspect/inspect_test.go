@@ -107,7 +107,7 @@ func TestPlanted(t *testing.T) {
 			i.Settings["max_wal_size"] = "1GB"
 		}},
 		{"switches", "oracle", "log switches", "1,000", Mend, func(i *filewise.Inspection) { i.Figures[filewise.FigureSwitches] = 1000 }},
-		{"log waits", "mysql", "room in the log", "77", Mend, func(i *filewise.Inspection) { i.Figures[filewise.FigureLogWaits] = 77000 }},
+		{"log waits", "mysql", "space in the log", "77", Mend, func(i *filewise.Inspection) { i.Figures[filewise.FigureLogWaits] = 77000 }},
 		{"virtual log files", "sqlserver", "log", "virtual log files", Mend, func(i *filewise.Inspection) { i.Groups[1].Fragments = 5000 }},
 		{"cached", "mariadb", "the question itself", "99.99 %", Not, func(i *filewise.Inspection) {
 			i.Figures[filewise.FigureRequests], i.Figures[filewise.FigureMisses] = 1e9, 100

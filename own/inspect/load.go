@@ -242,7 +242,7 @@ func (j *judge) log() {
 		j.add(f)
 	}
 	if n := j.Figures[filewise.FigureLogWaits]; n > max(10, j.Since.Minutes()) {
-		j.add(Finding{About: "room in the log", Worth: Mend, Evidence: count(n) + " waits for room in the log's buffer", weight: n,
+		j.add(Finding{About: "space in the log", Worth: Mend, Evidence: count(n) + " waits for space in the log's buffer", weight: n,
 			Because: "sessions wait for the log, and more data files do not change " +
 				"that", Remedy: "make the log's buffer larger (innodb_log_buffer_size)"})
 	}

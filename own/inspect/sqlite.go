@@ -49,7 +49,7 @@ func parseHeader(b []byte) (h fileHeader, err error) {
 }
 
 // lookSQLite inspects one database, or all in a directory. It reads their headers without SQLite, which would take a
-// lock and may make a WAL or a journal beside the file. Nothing is written.
+// lock and may make a WAL or a journal next to the file. Nothing is written.
 func lookSQLite(ctx context.Context, t filewise.Target) (filewise.Inspection, error) {
 	path := t.Volumes[0].Dir
 	i := &ofSQLite{newAsker(func(error) string { return "look at the rights on the file" })}

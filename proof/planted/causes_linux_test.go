@@ -56,7 +56,7 @@ func TestSQLiteOnSlowStorage(t *testing.T) {
 	mustSay(t, c, false, "CPU-bound")
 }
 
-// TestCPUBound: the work of as many connections as keep the processors busy, each with a file of its own that is
+// TestCPUBound: the work of as many connections as keep the processors busy, each with a separate file that is
 // never synced, is not about storage.
 func TestCPUBound(t *testing.T) {
 	s := newStorage(t)

@@ -51,7 +51,7 @@ func newWorld(t testing.TB, first, second Speed, seconds float64) *world {
 	return w
 }
 
-// plan compares layouts by their backups. Each block has builds of its own, so that no build's placement is taken for
+// plan compares layouts by their backups. Each block has separate builds, so that no build's placement is taken for
 // its layout's. Restores are made and verified in every trial, but are not judged: nothing is planted on their
 // volumes.
 func (w *world) plan(maxBlocks int, layouts ...filewise.Layout) experiment.Plan {

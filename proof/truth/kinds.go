@@ -26,7 +26,7 @@ func byLayout(name string, sd func(j, k int) float64) kind {
 	}}
 }
 
-// oneAmong returns normal noise in which one layout, chosen by which, has a standard deviation of its own.
+// oneAmong returns normal noise in which one layout, chosen by which, has its own standard deviation.
 func oneAmong(name string, odd, others float64, which func(k int) int) kind {
 	return byLayout(name, func(j, k int) float64 {
 		if j == which(k) {

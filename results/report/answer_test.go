@@ -35,7 +35,7 @@ func TestNoTableOfNothing(t *testing.T) {
 func TestTheAnswerFitsOnAScreen(t *testing.T) {
 	d := stored(t)
 	f := &d.Judgement.Operations[0]
-	f.Sentences[0] = "Recommended: 8 files, at least 4.66 times 1 file; 2 files, 4 files, 16 files and 8 files are not distinguished. " +
+	f.Sentences[0] = "Recommended: 8 files, at least 4.66 times 1 file; 2 files, 4 files, 16 files and 8 files are not told apart. " +
 		"No tested layout is more than 39.3 % faster (95 %)."
 	f.LatencyLoss = "Caution: p99 of 8 files is 3.4 times that of 1 file: 4.9 ms, against 1.43 ms (95 % interval 2.9 … 4 times)."
 	f.Cause = &cause.Cause{Sentences: []string{"Lock wait (write lock) per row fell from 7.27 ms to 0.03 ms, more than all of the gain " +

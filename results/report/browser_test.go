@@ -65,7 +65,7 @@ type drawn struct {
 	Beyond, Upon                                                                          []string
 }
 
-// neat fails if a drawing has no room, or its texts have none.
+// neat fails if a drawing has no space, or its texts have none.
 func (got drawn) neat(t *testing.T) {
 	t.Helper()
 	if got.Flat > 0 || got.Overflow > 0 || len(got.Beyond)+len(got.Upon) > 0 {

@@ -127,7 +127,7 @@ func over(sc workload.Scenario) string {
 	return "files"
 }
 
-// numbered reports whether each layout has a number of files of its own, as the scenario counts them.
+// numbered reports whether each layout has a number of separate files, as the scenario counts them.
 func (v view) numbered() bool {
 	seen := map[int]bool{}
 	for _, l := range v.Plan.Layouts {

@@ -170,7 +170,7 @@ func (r row) markText() string {
 	return string(r.Estimate.Mark)
 }
 
-// lost reports whether the layout was dropped without an interval of its own. It cannot be the best, so it is not an
+// lost reports whether the layout was dropped without its own interval. It cannot be the best, so it is not an
 // open question.
 func (r row) lost() bool {
 	return r.Estimate.DroppedAt > 0 && r.Estimate.Mark == verdict.MarkUndecided

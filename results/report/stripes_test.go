@@ -10,7 +10,7 @@ import (
 	"filewise/results/report"
 )
 
-// Backups that were thrown away, in a run of their own, are drawn as the limit of the stored ones, and restores are
+// Backups that were thrown away, in a separate run, are drawn as the limit of the stored ones, and restores are
 // not.
 func TestBackupsBesideTheLimitOfReading(t *testing.T) {
 	kept := operations(t)["backup"]

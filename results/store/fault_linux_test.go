@@ -204,7 +204,7 @@ func TestFullStorage(t *testing.T) {
 	check(stored + 1)
 }
 
-// A full storage from the start leaves an error, and a store once there is room.
+// A full storage from the start leaves an error, and a store once there is space.
 func TestCreateOnFullStorage(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=16k"); err != nil {

@@ -23,7 +23,7 @@ func (m *maker) setPreload() (err error) {
 	}
 	if !m.o.Preload.Given() {
 		if m.o.Builds.Given() && m.work.Appends() {
-			return badUse("builds", m.o.Builds.Value, "without --preload every trial has a build of its own: add --preload, or leave it out")
+			return badUse("builds", m.o.Builds.Value, "without --preload every trial has a separate build: add --preload, or leave it out")
 		}
 		return nil
 	}
@@ -64,7 +64,7 @@ func (m *maker) copiesFiles() bool {
 func (m *maker) setFrom(custom *workload.Custom) (err error) {
 	if m.o.From.Value == "" {
 		if m.o.Builds.Given() {
-			return badUse("builds", m.o.Builds.Value, "a set-up makes every trial a build of its own: add --from, or leave it out")
+			return badUse("builds", m.o.Builds.Value, "a set-up makes every trial a separate build: add --from, or leave it out")
 		}
 		return nil
 	}

@@ -92,7 +92,7 @@ func TestOnePartition(t *testing.T) {
 	}
 }
 
-// The room that SQL of the user's needs is not counted by commits of a byte.
+// The space that the user's SQL needs is not counted by commits of a byte.
 func TestCustomSpace(t *testing.T) {
 	for _, engine := range []string{"mariadb", "mysql", "sqlite", "postgres"} {
 		p := made(t, engine, func(o *plan.Options) {
@@ -132,7 +132,7 @@ func TestPublishedNumbersStay(t *testing.T) {
 	}
 }
 
-// As published, inserts begin with nothing: there are no loaded builds, no copies and no room for them.
+// As published, inserts begin with nothing: there are no loaded builds, no copies and no space for them.
 func TestPublishedInsertsKeepNoBuilds(t *testing.T) {
 	p := made(t, "sqlite", func(o *plan.Options) { o.AsPublished = plan.Of(true) })
 	if p.Builds != 0 || p.Preload != 0 {

@@ -114,7 +114,7 @@ type arm struct {
 	allocationGiven, growthGiven, sizeGiven bool
 }
 
-// sizeAlike sets all layouts' servers for the largest size, if any layout has a size of its own. Otherwise the gain of
+// sizeAlike sets all layouts' servers for the largest size, if any layout has its own size. Otherwise the gain of
 // a larger log would look like a gain of larger files.
 func sizeAlike(arms []arm) {
 	if !slices.ContainsFunc(arms, func(a arm) bool { return a.sizeGiven }) {

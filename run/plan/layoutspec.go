@@ -197,7 +197,7 @@ func (m *maker) baseLayout() (l filewise.Layout, err error) {
 	}
 	l.Indexes, l.LogVolume, l.IndexVolume = m.o.Indexes.Value, m.o.LogVolume.Value, m.o.IndexVolume.Value
 	if l.Indexes != "" && m.sc.Temp {
-		return l, badUse("indexes", l.Indexes, "leave it out: temporary tables have no index on files of its own")
+		return l, badUse("indexes", l.Indexes, "leave it out: temporary tables have no index on separate files")
 	}
 	if err := checkApart(l, m.plan.Target.Volumes, "--log-volume", "--index-volume"); err != nil {
 		return l, err

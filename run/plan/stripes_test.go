@@ -8,7 +8,7 @@ import (
 )
 
 // Every number of backup files comes with every number of data files and every
-// combination of options, each layout under a name of its own.
+// combination of options, each layout under a separate name.
 func TestStripes(t *testing.T) {
 	sc, err := workload.Lookup("backup")
 	if err != nil {

@@ -64,7 +64,7 @@ func (m *maker) setParams() error {
 		}
 		m.plan.Params.Rows = m.sc.RowsIn(bytes, m.plan.Params)
 	}
-	if m.plan.Params.Own { // the database has rows of its own
+	if m.plan.Params.Own { // the database has its own rows
 		m.plan.Params.Rows = 0
 	}
 	var err error

@@ -116,7 +116,7 @@ func (l *loader) texts(n *node) []filewise.CustomText {
 	return all
 }
 
-// fileText returns a script from a file of its own.
+// fileText returns a script from a separate file.
 func (l *loader) fileText(n *node) ([]filewise.CustomText, error) {
 	path := n.text
 	if l.form.Scripts != nil {

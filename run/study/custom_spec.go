@@ -6,7 +6,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// keyDefault is the key of the SQL for engines without a key of their own. keyFile is the key of a script's file.
+// keyDefault is the key of the SQL for engines without their own key. keyFile is the key of a script's file.
 const (
 	keyDefault = "default"
 	keyFile    = "file"

@@ -86,7 +86,7 @@ type silent struct{ error }
 func (silent) Error() string   { return "" }
 func (s silent) Unwrap() error { return s.error }
 
-// named adds the experiment's name to an error, if the experiment has a name of its own.
+// named adds the experiment's name to an error, if the experiment has its own name.
 func (e Experiment) named(err error) error {
 	if e.Name == e.Scenario || e.Name == Unnamed {
 		return err

@@ -144,7 +144,7 @@ func TestParseRefuses(t *testing.T) {
 		strings.Repeat("[", 200_000):                 {"are nested more than", "not closed"},
 		"x: " + strings.Repeat("{a: ", 60_000):       {"are nested more than", "not closed"},
 		strings.Repeat("- ", 100_000):                {"are nested more than", ""},
-		"x: " + strings.Repeat("y", maxBytes):        {"bytes are more than", "files of their own"},
+		"x: " + strings.Repeat("y", maxBytes):        {"bytes are more than", "separate files"},
 		"scenario: custom\ncustom: {}":               {"custom has no transactions", "transactions"},
 		"custom: {transactions: {a: {sql: x}}, parameters: {p: {int: {from: 1}}}}":                     {"has no to", "to"},
 		"custom: {transactions: {a: {sql: x}}, parameters: {p: {imt: {from: 1, to: 2}}}}":              {`key "imt" is unknown`, `"int"`},

@@ -38,7 +38,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// A sentence is shown whole if there is room below the table.
+// A sentence is shown whole if there is space below the table.
 func TestWhole(t *testing.T) {
 	below := []string{"it can give intervals of about ±15 % after 85 s", "[####] 5 s left"}
 	for most, want := range map[int]string{

@@ -73,7 +73,7 @@ func TestSlowPosts(t *testing.T) {
 	until(t, "the slow ones have run out of time", func() bool { return gone.Load() == posts })
 }
 
-// As many pages without the token as there may be leave room for those with it.
+// As many pages without the token as there may be leave connections for pages with it.
 func TestReadersLeaveRoom(t *testing.T) {
 	s := opened(t, shelf{}, nil)
 	for range mostPages {

@@ -70,7 +70,7 @@ func (r Rows) BytesPerRow() float64 {
 	return page/max(perPage, 1)/fillOf[r.Keys] + external
 }
 
-// Whole returns how many rows fit into room, given in bytes.
+// Whole returns how many rows fit into room bytes.
 func (r Rows) Whole(room float64) int64 {
 	if room <= 0 {
 		return 0

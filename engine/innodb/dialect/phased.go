@@ -70,12 +70,12 @@ func (s Schema) ManyFiles(partitions int) []filewise.Warning {
 	case s.Program.Loads() || s.Program.Custom != nil:
 		return []filewise.Warning{{
 			Code: "files-of-each-table", Remedy: "none is needed",
-			Message: fmt.Sprintf("each of the %d tables has %d partitions of its own: %d files in all", n, partitions, n*partitions),
+			Message: fmt.Sprintf("each of the %d tables has %d separate partitions: %d files in all", n, partitions, n*partitions),
 		}}
 	default:
 		return []filewise.Warning{{
 			Code: "files-of-each-table", Remedy: "use --table shared to count files as in the layout's name",
-			Message: fmt.Sprintf("each of the %d tables has %d partitions of its own: %d files in all", n, partitions, n*partitions),
+			Message: fmt.Sprintf("each of the %d tables has %d separate partitions: %d files in all", n, partitions, n*partitions),
 		}}
 	}
 }
@@ -147,7 +147,7 @@ func (s Schema) shardPartitions(tables, partitions int) []filewise.Warning {
 	}
 	all := []filewise.Warning{{
 		Code: "files-of-each-table", Remedy: "none is needed",
-		Message: fmt.Sprintf("each of the %d tables has %d partitions of its own, by the hash of the %s%s: %d files in all",
+		Message: fmt.Sprintf("each of the %d tables has %d separate partitions, by the hash of the %s%s: %d files in all",
 			tables, partitions, by.Of, byNumber, tables*partitions),
 	}}
 	if by.Values%int64(partitions) != 0 {
@@ -174,7 +174,7 @@ func (s Schema) WarnChurn() []filewise.Warning {
 	}
 	return []filewise.Warning{{
 		Code: "churn-outside-files", Remedy: "use --kind system (a managed server) to see tables come and go within the layout's files",
-		Message: "a table that comes and goes has a file of its own, whatever the layout: only the volumes that it is put on in turns are the " +
+		Message: "a table that comes and goes has a separate file, whatever the layout: only the volumes that it is put on in turns are the " +
 			"layout's",
 	}}
 }

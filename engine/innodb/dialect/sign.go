@@ -58,7 +58,7 @@ func signedIndexes(database, table, statement string) string {
 
 func tableSum(database, name string, definition []string) string {
 	if churned := strings.TrimPrefix(name, churnPrefix); churned != name && strings.Trim(churned, "0123456789") == "" {
-		name = churnPrefix // each has a number of its own
+		name = churnPrefix // each has a separate number
 	}
 	return marker.Sum(append([]string{"table", database, name}, definition...)...)
 }

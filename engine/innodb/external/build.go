@@ -94,7 +94,7 @@ func (s *server) able(l filewise.Layout) error {
 	if v, ok := s.vars["innodb_file_per_table"]; ok && !s.on("innodb_file_per_table") {
 		return filewise.Errorf(filewise.CodePreflight, "have it set to ON for the time of the experiment, or use a managed server: --engine "+
 			s.product.Name,
-			"innodb_file_per_table is %s on the server: tables and partitions get no files of their own: %w", v, filewise.ErrUnsupported)
+			"innodb_file_per_table is %s on the server: tables and partitions get no separate files: %w", v, filewise.ErrUnsupported)
 	}
 	return s.checkDirectories(directories(s.target, l))
 }

@@ -32,7 +32,7 @@ func (d Engine) config(a filewise.Address) (*mysql.Config, error) {
 	if path := strings.Trim(a.Path, "/"); path != "" {
 		return nil, filewise.Errorf(filewise.CodeUsage,
 			"leave /"+path+" out of the URL: inspect looks at the whole server, and backup takes --database "+path,
-			"the URL names the database %q, but Filewise measures in databases of its own", path)
+			"the URL names the database %q, but Filewise measures in separate databases", path)
 	}
 	if a.User == "" {
 		return nil, filewise.Errorf(filewise.CodeUsage, "use --target "+d.Name+"://USER@HOST", "the target names no user")

@@ -1,5 +1,5 @@
 // Package external lays databases out on a user's MySQL or MariaDB server, reached by URL. It creates and drops
-// databases of its own, which carry a marker. It changes no settings of the server, and nothing that it did not create.
+// separate databases, which carry a marker. It changes no settings of the server, and nothing that it did not create.
 package external
 
 import (

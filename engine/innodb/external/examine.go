@@ -97,9 +97,9 @@ func (e *examination) engine() {
 	s := e.server
 	if _, ok := s.vars["innodb_file_per_table"]; ok && !s.on("innodb_file_per_table") {
 		e.Fail("files of tables", "have it set to ON for the time of the experiment (SET GLOBAL), or use a managed server: --engine "+
-			s.product.Name, "innodb_file_per_table is OFF: tables and partitions lie in the system tablespace, not in files of their own")
+			s.product.Name, "innodb_file_per_table is OFF: tables and partitions lie in the system tablespace, not in separate files")
 	} else {
-		e.OK("files of tables", "each table and partition has a file of its own")
+		e.OK("files of tables", "each table and partition has a separate file")
 	}
 	if v := s.vars["enforce_storage_engine"]; v != "" && !strings.EqualFold(v, "InnoDB") {
 		e.Fail("storage engine", "have it unset for the time of the experiment", "%s",

@@ -87,7 +87,7 @@ var answers = map[string][][]byte{
 	"no end": {{1}, definition, {0xfe, 0, 0, 2, 0}, {1, 'x'}},
 }
 
-// Whatever a server sends, it is reported as an error, and takes no room that it merely announces.
+// Whatever a server sends, it is reported as an error, and takes no memory that it merely announces.
 func TestCounts(t *testing.T) {
 	https := httptest.NewUnstartedServer(nil)
 	https.StartTLS()

@@ -70,7 +70,7 @@ func greeting(plugin string) []byte {
 	return append(g, "123456789012\x00"+plugin+"\x00"...)
 }
 
-// A server is not given the password by a key of its own, in whichever order it asks.
+// A server is not given the password by its own key, in whichever order it asks.
 func TestServersOwnKey(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {

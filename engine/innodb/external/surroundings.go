@@ -38,11 +38,11 @@ func (e *examination) provider() {
 func (e *examination) replication(ctx context.Context) {
 	s := e.server
 	if s.on("wsrep_on") {
-		e.Warn("cluster", "measure on a server of its own", "the server is a node of a Galera cluster of %s: every commit is certified by and "+
+		e.Warn("cluster", "measure on a separate server", "the server is a node of a Galera cluster of %s: every commit is certified by and "+
 			"applied on all of them", e.status["wsrep_cluster_size"])
 	}
 	if s.vars["group_replication_group_name"] != "" {
-		e.Warn("cluster", "measure on a server of its own", "group replication is configured: every commit is certified by and applied on all "+
+		e.Warn("cluster", "measure on a separate server", "group replication is configured: every commit is certified by and applied on all "+
 			"members")
 	}
 	replicas, sources := number64(e.status, "Slaves_connected"), int64(0)

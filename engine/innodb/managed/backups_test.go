@@ -128,7 +128,7 @@ func testBackupPlans(t *testing.T, sub subject) {
 	}
 }
 
-// own makes the layout one of tables in files of their own.
+// own makes the layout one of tables in separate files.
 func own(l *filewise.Layout, p filewise.Placement) {
 	l.Kind, l.Data.Allocation, l.Data.Placement = filewise.KindPerTable, filewise.Growing, p
 }

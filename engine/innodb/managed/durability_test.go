@@ -12,7 +12,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// logRoom checks the room that is kept for the binary log of so many commits.
+// logRoom checks the space reserved for the binary log of so many commits.
 func logRoom(t *testing.T, ctx context.Context, db *filewise.Database, commits int64) {
 	t.Helper()
 	in := look(t, db)

@@ -78,7 +78,7 @@ func TestTemplate(t *testing.T) {
 		if err := w.Check(ctx, db, 0, []filewise.Ledger{ledger}); err != nil {
 			t.Error(err)
 		}
-		defer func() { // all stand side by side, so that each has directories of its own
+		defer func() { // all stand side by side, so that each has separate directories
 			if err := db.Drop(ctx); err != nil {
 				t.Error(err)
 			}

@@ -149,7 +149,7 @@ func load(t *testing.T, ctx context.Context, db *filewise.Database, w filewise.W
 	}
 }
 
-// testScanBuild: tables in files of their own on two volumes, with the buffer
+// testScanBuild: tables in separate files on two volumes, with the buffer
 // pool that a plan shows, loaded past the binary log, also after the files were
 // evicted.
 func testScanBuild(t *testing.T, sub subject) {

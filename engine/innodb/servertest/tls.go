@@ -22,7 +22,7 @@ type TLS struct {
 	CA   string // file of the certificate that signs the server's
 }
 
-// StartTLS starts a server that also listens on loopback, with a certificate of its own.
+// StartTLS starts a server that also listens on loopback, with a separate certificate.
 func StartTLS(t testing.TB, p Product, args ...string) (*Server, TLS) {
 	t.Helper()
 	dir := t.TempDir()

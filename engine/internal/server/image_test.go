@@ -96,7 +96,7 @@ func blocks(t *testing.T, path string) int64 {
 	return int64(info.Sys().(*syscall.Stat_t).Blocks)
 }
 
-// A volume without room for an image fails, and explains why.
+// A volume without space for an image fails, and explains why.
 func TestImageWithoutRoom(t *testing.T) {
 	from := t.TempDir()
 	if err := os.WriteFile(filepath.Join(from, "file"), make([]byte, 64<<10), 0o600); err != nil {

@@ -150,7 +150,7 @@ func TestReadyAndPatience(t *testing.T) {
 	<-p.Exited()
 }
 
-// A process is in a group of its own, so that Ctrl-C does not reach it, and is
+// A process is in a separate group, so that Ctrl-C does not reach it, and is
 // registered before anything else.
 func TestGroupAndRegister(t *testing.T) {
 	registered := 0

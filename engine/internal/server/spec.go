@@ -39,7 +39,7 @@ type Spec struct {
 	Register func(pid int) error
 }
 
-// Start starts the process in a process group of its own. From then on the kernel kills the process as soon as Filewise
+// Start starts the process in a separate process group. From then on the kernel kills the process as soon as Filewise
 // ends, however Filewise ends.
 func Start(s Spec) (*Process, error) {
 	if err := machine.ManagedServers(); err != nil {

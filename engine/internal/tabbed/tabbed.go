@@ -46,7 +46,7 @@ func (r *Rows) Reader() io.Reader { return bytes.NewReader(r.buf) }
 // Count returns the number of rows.
 func (r *Rows) Count() int64 { return r.count }
 
-// ASCII reports whether all texts are ASCII, so that every character set encodes them alike.
+// ASCII reports whether all texts are ASCII, so that every character set encodes them the same way.
 func (r *Rows) ASCII() bool { return r.seen < 0x80 }
 
 func (r *Rows) next() {

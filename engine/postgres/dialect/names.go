@@ -28,7 +28,7 @@ func Table(told string) string {
 	return Ident(schema) + "." + Ident(name)
 }
 
-// Literal quotes a text so that it is read alike with either standard_conforming_strings (4.1.2.2).
+// Literal quotes a text so that it is read equally with either standard_conforming_strings (4.1.2.2).
 func Literal(text string) string {
 	quoted := "'" + strings.ReplaceAll(text, "'", "''") + "'"
 	if strings.Contains(text, `\`) {

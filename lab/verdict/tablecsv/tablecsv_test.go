@@ -66,7 +66,7 @@ func TestMissingAndFurtherColumns(t *testing.T) {
 	}
 }
 
-// A calibrated run that Filewise exported has its probes in lines of their own.
+// A calibrated run that Filewise exported has its probes in separate lines.
 func TestProbesInLinesOfTheirOwn(t *testing.T) {
 	in,
 		err := tablecsv.Read(strings.NewReader("block,layout,family,throughput\n"+

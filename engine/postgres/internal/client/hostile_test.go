@@ -51,7 +51,7 @@ func liar(t *testing.T, described, rows []byte) int {
 	})
 }
 
-// Whatever a server sends is reported as an error, and takes no room that it merely announces.
+// Whatever a server sends is reported as an error, and takes no memory that it merely announces.
 func TestHostileServer(t *testing.T) {
 	described := append(message('1', ""), message('t', "\x00\x00")...)
 	end := append(message('C', "SELECT 1\x00"), message('Z', "I")...)

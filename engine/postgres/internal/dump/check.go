@@ -156,5 +156,5 @@ func parameters(table, properties string) error {
 	if strings.HasPrefix(properties, "WITH (") && strings.HasSuffix(properties, ")") {
 		return nil
 	}
-	return dumpfile.Refuse("table %s has properties of its own, which a layout may not hold: %s", table, properties)
+	return dumpfile.Refuse("table %s has its own properties, which a layout may not hold: %s", table, properties)
 }

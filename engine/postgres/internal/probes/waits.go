@@ -12,7 +12,7 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// watcher samples waits on a connection of its own.
+// watcher samples waits on a separate connection.
 type watcher struct {
 	link *client.Link
 
