@@ -74,7 +74,7 @@ func (o BackupOptions) Check(known []BackupOption) error {
 func OneOf(values ...string) func(string) error {
 	return func(v string) error {
 		if !slices.Contains(values, v) {
-			return fmt.Errorf("it is none of %s", strings.Join(values, ", "))
+			return fmt.Errorf("it must be one of %s", strings.Join(values, ", "))
 		}
 		return nil
 	}

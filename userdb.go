@@ -137,7 +137,7 @@ type ValueUse struct {
 // ColumnType classifies the values of a column.
 type ColumnType string
 
-// The types of values.
+// The types of columns in a copy of a user's database.
 const (
 	TypeUnknown ColumnType = ""
 	TypeWhole   ColumnType = "whole number"

@@ -109,8 +109,7 @@ func testRehearsed(t *testing.T, b *bench, layout filewise.Layout) {
 	}
 }
 
-// testUnvaried violates a constraint, with values that would be the same again and with
-// drawn ones.
+// testUnvaried violates a constraint: once with values that a retry repeats, and once with drawn values.
 func testUnvaried(t *testing.T, b *bench, layout filewise.Layout) {
 	for statement, x := range map[string]struct {
 		unvaried bool

@@ -88,7 +88,7 @@ func (m markers) Look(ctx context.Context, n external.Name) (o external.Object, 
 	case s.others != "":
 		o.Stays = fmt.Sprintf("it holds %s, which is not this account's or not Filewise's", s.others)
 	case !s.removable():
-		o.Stays = "it does not carry Filewise's mark"
+		o.Stays = "it does not carry Filewise's marker"
 	case s.marked:
 		o.Marker = s.marker.Text()
 	}

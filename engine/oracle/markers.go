@@ -33,7 +33,7 @@ func (s state) why(name string) error {
 	case s.others != "":
 		return filewise.Errorf(filewise.CodePreflight, remedy, "tablespace %s holds something that is not Filewise's: %s", name, s.others)
 	}
-	return filewise.Errorf(filewise.CodePreflight, remedy, "tablespace %s does not carry Filewise's mark", name)
+	return filewise.Errorf(filewise.CodePreflight, remedy, "tablespace %s does not carry Filewise's marker", name)
 }
 
 // markers reads the markers on one server and acts on them, as one account.

@@ -84,7 +84,7 @@ func setLevel(into *int, value string) error {
 	levels := []string{"ACCEPTED", "REJECTED", "REQUESTED", "REQUIRED"}
 	n := slices.Index(levels, strings.ToUpper(value))
 	if n < 0 {
-		return fmt.Errorf("it is none of %s", strings.Join(levels, ", "))
+		return fmt.Errorf("it must be one of %s", strings.Join(levels, ", "))
 	}
 	*into = n
 	return nil
@@ -96,7 +96,7 @@ func setAuthType(c *config, value string) error {
 	}
 	t, ok := types[strings.ToUpper(value)]
 	if !ok {
-		return fmt.Errorf("it is none of NORMAL, OS, KERBEROS, TCPS")
+		return fmt.Errorf("it must be NORMAL, OS, KERBEROS or TCPS")
 	}
 	c.AuthType = t
 	return nil

@@ -29,4 +29,4 @@ func (Engine) Statements(t filewise.Target, l filewise.Layout, p filewise.Progra
 }
 
 // planMarker is shown in plans for the marker.
-const planMarker = "(Filewise's mark of " + marker.PlanName + ")"
+const planMarker = "(Filewise's marker of " + marker.PlanName + ")"

@@ -277,7 +277,7 @@ var (
 func bufferOf(v string) (int, error) {
 	n, err := humanize.ParseBytes(v)
 	if err != nil || n < 16<<10 || n > 16<<20 || n&(n-1) != 0 {
-		return 0, errors.New("it is none of 16KiB, 32KiB, … 16MiB")
+		return 0, errors.New("it must be one of 16KiB, 32KiB, … 16MiB")
 	}
 	return int(n), nil
 }

@@ -98,7 +98,7 @@ func (s *externalServer) mayDrop(ctx context.Context, o external.Name, accept fu
 	if err := s.link.Scan(ctx, readMarker(o.Kind), []any{o.Name}, &comment); errors.Is(err, pgx.ErrNoRows) {
 		return false, 0, nil
 	} else if err != nil {
-		return false, 0, client.Failed("reading the mark of "+o.Kind+" "+o.Name, err)
+		return false, 0, client.Failed("reading the ownership marker of "+o.Kind+" "+o.Name, err)
 	}
 	if err := accept(comment); err != nil {
 		return false, 0, stays(o, err.Error())

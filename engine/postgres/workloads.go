@@ -68,8 +68,8 @@ func (d *design) rowCount() int64 {
 const (
 	leastScanPool = 128 << 10
 	scanPart      = 12
-	// pinned is the number of pages that one load or index build holds in addition to one for each partition, of at most
-	// pinnedPartitions (MAX_PARTITION_BUFFERS, src/backend/commands/copyfrom.c).
+	// A load or an index build holds up to pinned pages, and one page for each partition, of which at most
+	// pinnedPartitions count (MAX_PARTITION_BUFFERS, src/backend/commands/copyfrom.c).
 	pinned, pinnedPartitions = 16, 32
 )
 

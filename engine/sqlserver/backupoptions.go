@@ -16,8 +16,8 @@ var backupOptions = []filewise.BackupOption{
 	{Name: "blocksize", Words: "a power of two from 512 to 64KiB", Check: func(v string) error { _, err := bytesOf(v); return err }},
 	{Name: "buffercount", Words: "a number of buffers, or auto: the server's own",
 		Check: func(v string) error { _, err := buffersOf(v); return err }},
-	{Name: "compression", Words: "on or off, the server's setting being usual", Check: filewise.OneOf("on", "off")},
-	{Name: "maxtransfersize", Words: "a multiple of 64KiB up to 4MiB, 1MiB being usual",
+	{Name: "compression", Words: "on or off (default the server's setting)", Check: filewise.OneOf("on", "off")},
+	{Name: "maxtransfersize", Words: "a multiple of 64KiB up to 4MiB (default 1MiB)",
 		Check: func(v string) error { _, err := bytesOf(v); return err }},
 }
 
@@ -47,7 +47,7 @@ func buffersOf(v string) (int, error) {
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n < 1 || n > maxMemory {
-		return 0, errors.New("it is no whole number of at least 1")
+		return 0, errors.New("it must be a whole number, 1 or more")
 	}
 	return n, nil
 }

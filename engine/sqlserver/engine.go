@@ -36,7 +36,7 @@ func (Engine) Describe() filewise.Description {
 		Bytes: usualBytes, Budget: 10 * time.Minute,
 		UsualThere: map[string]filewise.Usual{
 			"inserts": {Connections: 32, Apart: true, Row: 4000, CommitEvery: 100, Work: usualBytes / 4 * 3}, // contend for PFS and GAM
-			// An extent and more a file; growing ones begin with 15 MiB, 8 files of them.
+			// More than an extent for each file. Growing layouts of 8 files begin with 15 MiB.
 			"dml":  {RowsAFile: 2_700, Step: extent, RowsGrown: 430_000, BytesGrown: leastFile + 7*leastFurther},
 			"temp": {Connections: 32},
 			"scan": {Bytes: 40 * leastFile, Files: []int{1, 40}},
@@ -84,7 +84,7 @@ const (
 	mayHistory     = "SELECT on msdb.dbo.backupset"
 )
 
-// divided is the first version with one right for the state of performance, and one for the state of security.
+// divided is the first version with separate rights for the state of performance and for the state of security.
 const divided = 16 // 2022
 
 // viewers lists the commands that look at the server's state.

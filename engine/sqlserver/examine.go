@@ -126,10 +126,10 @@ func (e *examination) instant(ctx context.Context) {
 		e.Note(check, "", "SQL Server 2016 reports it from Service Pack 1 on")
 		return
 	case i.version.major >= divided && !e.server.may.security:
-		e.Note(check, grantTo(grantSecurity, i.login), "the account may not look")
+		e.Note(check, grantTo(grantSecurity, i.login), "the account lacks the right to read it")
 		return
 	case i.version.major < divided && !e.server.may.view:
-		e.Note(check, i.grantSeeing(), "the account may not look")
+		e.Note(check, i.grantSeeing(), "the account lacks the right to read it")
 		return
 	}
 	r, err := ask(ctx, e.server.control, "instant-initialization", nil)

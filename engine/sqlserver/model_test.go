@@ -536,7 +536,7 @@ func (a *asked) guarded(r *Reply) *modelDatabase {
 		pass = len(d.properties) == 0 && d.objects == 0
 	}
 	if !pass {
-		r.Error(errNotMarked, 16, "the database does not carry Filewise's mark: nothing of it is changed")
+		r.Error(errNotMarked, 16, "the database does not carry Filewise's marker: nothing of it is changed")
 		return nil
 	}
 	return d

@@ -40,13 +40,14 @@ func (e *examination) placeOf(check string, dir serverDir, need int64, mounts ma
 	free, mount, ok := freeAt(mounts, dir)
 	switch {
 	case ok && (mounts[mount].drive && free < need || free == 0):
-		e.Note(check, "look there yourself", "%s needed; %s has %s free, and %s may be a mount point with separate space",
+		e.Note(check, "check it yourself", "%s needed; %s has %s free, and %s may be a mount point with its own space",
 			humanize.IBytes(uint64(need)), mount, humanize.IBytes(uint64(free)), dir)
 	case !ok && denied(failed):
-		e.Note(check, e.server.identity.grantSeeing(), "%s needed; the account may not look: %v", humanize.IBytes(uint64(need)),
+		e.Note(check, e.server.identity.grantSeeing(), "%s needed; the account lacks the right to read the free space: %v",
+			humanize.IBytes(uint64(need)),
 			e.server.login.explain(failed))
 	case !ok && failed != nil:
-		e.Note(check, "", "%s needed; the free space cannot be looked at: %v", humanize.IBytes(uint64(need)), e.server.login.explain(failed))
+		e.Note(check, "", "%s needed; the free space cannot be read: %v", humanize.IBytes(uint64(need)), e.server.login.explain(failed))
 	case !ok:
 		e.Note(check, "", "%s needed; the server does not report the free space of %s", humanize.IBytes(uint64(need)), dir)
 	default:

@@ -91,7 +91,7 @@ func parseMarker(b []byte, e entry) (marker, error) {
 		return marker{}, err
 	}
 	if m.Format != formatVersion || m.ID != e.ID {
-		return marker{}, fmt.Errorf("it is the mark of %q", m.ID)
+		return marker{}, fmt.Errorf("it is the marker of %q", m.ID)
 	}
 	return m, nil
 }

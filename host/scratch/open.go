@@ -130,7 +130,7 @@ func checkMarker(dir *os.Root, names []string, e entry) error {
 	if !slices.Contains(names, markerName) {
 		for _, name := range names {
 			if name != newMarkerName {
-				return fmt.Errorf("it holds files but not Filewise's mark (%s)", markerName)
+				return fmt.Errorf("it holds files but not Filewise's marker (%s)", markerName)
 			}
 		}
 		return nil

@@ -29,7 +29,7 @@ func TestSweepRefuses(t *testing.T) {
 			must(t, os.Remove(filepath.Join(e.path(), markerName)))
 			makePipe(t, filepath.Join(e.path(), markerName))
 		}, "not a regular file"},
-		"no mark":   {func(t *testing.T, e entry) { must(t, os.Remove(filepath.Join(e.path(), markerName))) }, "not Filewise's mark"},
+		"no mark":   {func(t *testing.T, e entry) { must(t, os.Remove(filepath.Join(e.path(), markerName))) }, "not Filewise's marker"},
 		"a file":    {func(t *testing.T, e entry) { must(t, os.RemoveAll(e.path())); write(t, e.path(), "x") }, "not a directory"},
 		"a symlink": {func(t *testing.T, e entry) { relink(t, e.path()) }, "not a directory"},
 		"volume a symlink": {func(t *testing.T, e entry) {

@@ -132,7 +132,7 @@ func setHost(a *filewise.Address, text string) error {
 		}
 		decoded, err := url.PathUnescape(host)
 		if err != nil || !ipForm.MatchString(decoded) {
-			return wrong("give it as [::1] or [fe80::1%25eth0]", "the address in [ ] is none of IPv6")
+			return wrong("give it as [::1] or [fe80::1%25eth0]", "invalid IPv6 address in [ ]")
 		}
 		a.Host = decoded
 		return setPort(a, strings.TrimPrefix(after, ":"))

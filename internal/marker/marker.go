@@ -103,11 +103,11 @@ const warning = "Made by Filewise, which drops it: keep nothing here. "
 func New(name string, created time.Time) (Marker, error) {
 	self, err := process.Self()
 	if err != nil {
-		return Marker{}, fmt.Errorf("mark of %s: %w", name, err)
+		return Marker{}, fmt.Errorf("ownership marker of %s: %w", name, err)
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return Marker{}, fmt.Errorf("mark of %s: %w", name, err)
+		return Marker{}, fmt.Errorf("ownership marker of %s: %w", name, err)
 	}
 	m := Marker{Name: name, Host: host, Process: self, Created: created.UTC().Truncate(time.Second)}
 	m.Sum = m.sum()
@@ -147,17 +147,17 @@ func (m Marker) Text() string {
 func Parse(name, text string) (Marker, error) {
 	rest, ok := strings.CutPrefix(text, warning)
 	if !ok {
-		return Marker{}, fmt.Errorf("%s does not carry Filewise's mark", name)
+		return Marker{}, fmt.Errorf("%s does not carry Filewise's marker", name)
 	}
 	var m Marker
 	if err := json.Unmarshal([]byte(rest), &m); err != nil {
-		return Marker{}, fmt.Errorf("the mark of %s is damaged: %w", name, err)
+		return Marker{}, fmt.Errorf("the ownership marker of %s is damaged: %w", name, err)
 	}
 	switch {
 	case m.sum() != m.Sum:
-		return Marker{}, fmt.Errorf("the mark of %s is damaged", name)
+		return Marker{}, fmt.Errorf("the ownership marker of %s is damaged", name)
 	case !strings.EqualFold(m.Name, name) || !IsName(name):
-		return Marker{}, fmt.Errorf("%s carries the mark of %s", name, m.Name)
+		return Marker{}, fmt.Errorf("%s carries the ownership marker of %s", name, m.Name)
 	}
 	return m, nil
 }

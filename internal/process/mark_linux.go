@@ -31,7 +31,7 @@ func (id Identity) Marked(dir string) (bool, error) {
 		return true, nil
 	}
 	if len(errs) > 0 {
-		return false, fmt.Errorf("looking for the mark of process %d: %w", id.PID, errors.Join(errs...))
+		return false, fmt.Errorf("looking for the marker of process %d: %w", id.PID, errors.Join(errs...))
 	}
 	return false, nil
 }

@@ -31,7 +31,7 @@ func Choose[T any](all []T, of func(T) Table, names []string) ([]T, error) {
 		all = slices.DeleteFunc(slices.Clone(all), func(t T) bool { return float64(of(t).Bytes) < Large*float64(sum) })
 		if len(all) == 0 {
 			return nil, filewise.Errorf(filewise.CodeUsage, "name another --database, or an account that sees its tables",
-				"there is no table of a user's")
+				"there is no user table")
 		}
 		return all, nil
 	}

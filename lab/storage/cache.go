@@ -65,7 +65,7 @@ func (c Cache) Find(d Demand, now time.Time) ([]Limit, bool) {
 	return out, len(out) > 0
 }
 
-// Add stores limits. They replace older limits of the same places.
+// Add stores limits. They replace older limits of the same directories.
 func (c Cache) Add(limits []Limit) error {
 	all, err := c.read()
 	if err != nil {

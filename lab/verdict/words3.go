@@ -57,7 +57,7 @@ func (r Result) noVerdict(analysis Analysis, opts WordsOptions) string {
 		return r.tooSoon(analysis.Block, opts)
 	}
 	if base := analysis.Estimates[r.Config.Baseline]; base.N < FirstAnalysis {
-		return fmt.Sprintf("No verdict: of %s, the baseline, %d of %s succeeded, too few to compare anything with."+ToDo+
+		return fmt.Sprintf("No verdict: of %s, the baseline, only %d of %s succeeded, too few for any comparison."+ToDo+
 			"see why they failed, or choose another with --baseline.", r.base(), base.N, plural(analysis.Block, "trial"))
 	}
 	for j, e := range analysis.Estimates {

@@ -97,7 +97,7 @@ func unfound(r archive.Run, d experiment.Decision) error {
 func Of(r archive.Run, thrown []filewise.Trial) (*Result, error) {
 	p := r.Plan
 	if p.Target.Database == "" || p.Target.Part != nil || p.Params.Discard {
-		return nil, filewise.Errorf(filewise.CodeUsage, "name one: filewise list", "run %d is none of kept backups of a whole database "+
+		return nil, filewise.Errorf(filewise.CodeUsage, "name one: filewise list", "run %d has no stored backups of a whole database "+
 			"of yours", r.ID)
 	}
 	j, err := p.Judge(r.Trials)

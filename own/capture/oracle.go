@@ -101,7 +101,7 @@ func (w *ofOracle) Sessions(ctx context.Context) (active, connected int, err err
 	return int(real(rows[0], 0)), int(real(rows[0], 1)), nil
 }
 
-// made matches expressions that yield one value: moments, and numbers from sequences.
+// made matches expressions that yield one value: dates, times, and the next number of a sequence.
 var made = regexp.MustCompile(`(?i)\bTO_(?:DATE|TIMESTAMP)\s*\([^()]*\)|\b(?:DATE|TIMESTAMP)\s*'[^']*'|(?:[\w$#".]+\.)?[\w$#"]+\.NEXTVAL\b`)
 
 // unmade returns a statement with a bind variable in the place of each expression that made matches.
@@ -129,7 +129,7 @@ func (w *ofOracle) Shape(ctx context.Context, statement string, _ []string) (fil
 		return s, err
 	}
 	if !slices.Contains(parsedWords, strings.ToUpper(firstLetters.FindString(strings.Join(s.Pieces, " ")))) {
-		return s, unfit("it begins with none of %s", strings.Join(parsedWords, ", "))
+		return s, unfit("it should begin with one of %s", strings.Join(parsedWords, ", "))
 	}
 	if strings.Contains(strings.Join(s.Pieces, ""), "@") {
 		return s, unfit("it uses a database link")

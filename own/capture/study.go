@@ -197,7 +197,7 @@ func (s *Study) Account() []string {
 			all = append(all, fmt.Sprintf("  %s: %s: %s", s.shares(l.Share, l.TimeShare), brief(l.Why), brief(l.What)))
 		}
 	}
-	left("Done by the study itself, and covered as the rest is:", true)
+	left("Done by the study itself, and covered like the rest:", true)
 	left("Left out:", false)
 	return all
 }

@@ -226,8 +226,8 @@ func (j *judge) log() {
 		switch {
 		case g.Fragments > 1000:
 			f.Worth, f.Evidence = Mend, f.Evidence+fmt.Sprintf(", %s virtual log files", count(float64(g.Fragments)))
-			f.Because, f.Remedy = "so many come of growing by small steps, and make recovery and every read of the log "+
-				"slow", "shrink the log once and let it grow by 64 MiB to 1 GiB"
+			f.Because, f.Remedy = "growth in small steps made so many; they slow down recovery and every "+
+				"read of the log", "shrink the log once and let it grow by 64 MiB to 1 GiB"
 		case j.shares(g):
 			f.Worth, f.Because = Perhaps, "the log lies on the device of the data: each commit waits behind their reads and writes"
 			switch {

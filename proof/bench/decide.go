@@ -203,8 +203,8 @@ func (s slowedSession) Do(ctx context.Context, first, n int64) (int64, error) {
 	return s.Session.Do(ctx, first, n)
 }
 
-// slowClock runs at the rate of the layout that works at the moment, of which there is one at a time. Sleeping in each
-// operation would not plant a known difference: connections that wait for each other would wait less for it.
+// slowClock runs at the rate of the current layout; only one layout works at a time. Sleeping in each operation would
+// not plant a known difference, because connections that wait for each other would then wait less.
 type slowClock struct {
 	mu   sync.Mutex
 	rate float64

@@ -81,7 +81,7 @@ func (s *Store) ready(ctx context.Context, create bool) error {
 	if err != nil {
 		return wrap(err, s.path, "open")
 	}
-	// The file is empty now if the first read rolled back the journal of a killed found.
+	// The file is empty now if the creation of the store was killed, and the first read rolled its journal back.
 	var id int64
 	if err := s.db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
 		return wrap(err, s.path, "open")

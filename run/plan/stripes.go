@@ -9,8 +9,8 @@ import (
 )
 
 // stripes returns a layout for every combination of a number of backup files, a number of data files and values of the
-// backup's options. By default there is one data file. If processes copy whole files, there are as many as the most
-// processes; if the engine backs up file by file, as many as backup files.
+// backup's options. The default is one data file. If processes copy whole files, it is the largest number of processes;
+// if the engine backs up file by file, it is the number of backup files.
 func (m *maker) stripes(base filewise.Layout, files []int) ([]filewise.Layout, error) {
 	if err := m.checkDataFiles(); err != nil {
 		return nil, err

@@ -162,8 +162,8 @@ func (g *countGuard) look(length int) error {
 	}
 	before := g.before
 	g.before = first
-	// The answer to a command begins with packet 1, and another result follows the end of one. A text at the beginning of
-	// a row is no longer than its packet.
+	// The answer to a command begins with packet 1. Each further result begins after the end of the one before. A text
+	// at the beginning of a row is not longer than its packet.
 	if g.head[headOfPacket-1] != 1 && before != 0xfe && before != 0 {
 		return nil
 	}

@@ -143,7 +143,7 @@ func (s *server) remove(ctx context.Context, name string) error {
 	defer conn.Close()
 	st, err := s.look(ctx, conn, name)
 	if err != nil {
-		return s.explain(fmt.Errorf("reading the mark of %s: %w", name, err))
+		return s.explain(fmt.Errorf("reading the ownership marker of %s: %w", name, err))
 	}
 	others := st.others()
 	switch {
@@ -156,7 +156,7 @@ func (s *server) remove(ctx context.Context, name string) error {
 			"database %s holds what Filewise has not made (%s): it stays", name, strings.Join(others, ", "))
 	case !st.marked && !st.unmarked(s.product):
 		return filewise.Errorf(filewise.CodePreflight, "look into it, and drop it yourself if it is not needed",
-			"database %s does not carry Filewise's mark: it stays%s", name, because(st.damage))
+			"database %s does not carry Filewise's marker: it stays%s", name, because(st.damage))
 	}
 	drop := "DROP DATABASE " + dialect.Ident(name)
 	_, err = conn.ExecContext(ctx, drop)

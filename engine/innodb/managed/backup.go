@@ -67,7 +67,7 @@ func (d *design) checkBackup() error {
 			len(d.Layout.BackupVolumes(d.Target.Volumes)))
 	case !system && min(len(d.data), d.Layout.Data.Files) > 1 && d.Layout.Data.Placement == filewise.PlaceRoundRobin:
 		return refuse("use --kind system, or one volume for the data",
-			"%s's backup tool restores tables of other directories (DATA DIRECTORY) to the place of the originals", d.Product.Title)
+			"%s's backup tool restores tables of other directories (DATA DIRECTORY) over the originals", d.Product.Title)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (e Engine) Statements(t filewise.Target, l filewise.Layout, p filewise.Prog
 	s := filewise.Statements{Warnings: d.Warnings, Space: d.space(), Files: d.asked()}
 	if d.isSystem() && len(d.Later) > 0 {
 		s.Warnings = append(s.Warnings, filewise.Warning{Code: "size-when-extended", Remedy: "none is needed",
-			Message: "the first file's size in innodb_data_file_path will be the one that it then has"})
+			Message: "innodb_data_file_path will then show the actual size of the first file"})
 	}
 	if s.Facts, err = d.dumpFacts(context.Background()); err != nil {
 		return filewise.Statements{}, err

@@ -62,7 +62,7 @@ func Remove(ctx context.Context, c Catalogue, l filewise.Leftover) error {
 	case o.Offline:
 		return refuse(filewise.CodeBusy, "clean again", "it is offline still")
 	case !v.marked:
-		return refuse(filewise.CodePreflight, "look at it, and drop it yourself if it is of no use", "it does not carry Filewise's mark")
+		return refuse(filewise.CodePreflight, "look at it, and drop it yourself if it is of no use", "it does not carry Filewise's marker")
 	case v.busy:
 		return refuse(filewise.CodeBusy, "end what uses it, or wait for its end", v.leftover.Kept)
 	case v.leftover.Kept != "":

@@ -50,7 +50,7 @@ func (e *Examination) Absent(check, remedy, format string, args ...any) {
 
 // Unseen adds that the server did not report what a check needs.
 func (e *Examination) Unseen(check string, err error) {
-	e.Note(check, cmp.Or(filewise.RemedyOf(err), "look at it with an account that may"), "it cannot be looked at: %v", err)
+	e.Note(check, cmp.Or(filewise.RemedyOf(err), "use an account with the right to read it"), "it cannot be read: %v", err)
 }
 
 // Right is a privilege that the account may need, and whether the account has it.

@@ -273,7 +273,7 @@ func (b *backuper) stay() (err error) {
 		err = errors.New("another one is in its place")
 	}
 	if err != nil {
-		return filewise.Errorf(filewise.CodeTrials, "look who may write to the directory above it", "the directory of backups %s: %w",
+		return filewise.Errorf(filewise.CodeTrials, "check who can write to its parent directory", "the directory of backups %s: %w",
 			b.volume.Dir, err)
 	}
 	return nil

@@ -1,6 +1,6 @@
 -- All that the adapter says to SQL Server besides a workload. Nothing here changes
 -- a setting of the server, ends a session, or clears caches or statistics; what
--- alters or drops a database reads Filewise's mark in the same batch before.
+-- alters or drops a database reads Filewise's marker in the same batch before.
 
 -- name: identity whole
 SELECT

@@ -63,7 +63,7 @@ func (p *parser) ungrouped(text string) (string, string) {
 	}
 	switch rest := whole + fraction; {
 	case p.decimal == 0 && (strings.Contains(rest, ",") || strings.Contains(fraction, ".")) && digitsAnd(text, "., '’"):
-		return "", "a comma or a second point in it may stand before a fraction or between thousands: give --decimal , or --decimal ."
+		return "", "its comma or second point may begin a fraction or separate thousands: give --decimal , or --decimal ."
 	case p.decimal != 0 && strings.ContainsAny(fraction, ",."):
 		return "", fmt.Sprintf("with --decimal %c nothing but digits follows that", p.decimal)
 	case has:

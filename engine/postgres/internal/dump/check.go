@@ -52,7 +52,7 @@ func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reade
 		case m != nil:
 			has[listed(m[1:])] = true
 		case createsTable.MatchString(text) && !written.MatchString(text) && len(custom.Tables) > 0:
-			return nil, dumpfile.NotWritten(programs, "its CREATE TABLE is not in its form: %.60q", text)
+			return nil, dumpfile.NotWritten(programs, "its CREATE TABLE has an unknown form: %.60q", text)
 		}
 		for _, t := range custom.Tables {
 			if divide && why[t.Name] == nil {

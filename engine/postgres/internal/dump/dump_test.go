@@ -87,7 +87,7 @@ func TestLinkInADump(t *testing.T) {
 // A script in a form of another program's is reported to be that.
 func TestNotADump(t *testing.T) {
 	custom := &filewise.CustomSQL{Tables: []filewise.CustomTable{{Name: "orders", Key: "id"}}}
-	for text, says := range map[string]string{"create table orders (id int);\n": "CREATE TABLE is not in its form",
+	for text, says := range map[string]string{"create table orders (id int);\n": "CREATE TABLE has an unknown form",
 		"-- MySQL dump 10.13\n": "a script of mysqldump", "PK\x03\x04": "unpack it"} {
 		path := filepath.Join(t.TempDir(), "dump.sql")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
