@@ -295,6 +295,32 @@ func TestValuesVary(t *testing.T) {
 	}
 }
 
+// A constant part of a key chooses the parent's row with the parts after it, anew in each row. In a column whose values are
+// withheld by its statistics a program's codes stay, and nothing else does.
+func TestConstantsOfKeys(t *testing.T) {
+	x := filewise.ValueUse{Table: "t", Column: "x", Use: filewise.UseInsert}
+	y := x
+	y.Column = "y"
+	s := studyOf(t, []string{"7", "", "8", ""}, 20, []string{"INSERT ", "/", "/", "/", ""}, x, y, x, y)
+	if text := s.Transactions[0].SQL[0]; strings.Count(text, "WHERE k = 7 AND l >= :t_y_insert)") != 1 ||
+		strings.Count(text, "WHERE k = 8 AND l >= :t_y_insert_2)") != 1 {
+		t.Error(text)
+	}
+	table := filewise.TableFacts{Name: "t"}
+	for _, c := range []struct {
+		value, why string
+		calls      float64
+		kept       bool
+	}{{"'100'", rare, 20, true}, {"'RV_BELEG  '", single, 20, true}, {"'RV_BELEG'", single, 19, false}, {"'MUELLER'", single, 20, false},
+		{"'100'", "by its name", 20, false}} {
+		s := statement{taking: &taking{why: map[string]string{"t.c": c.why}}, kind: &kind{calls: c.calls}}
+		use := filewise.ValueUse{Constant: c.value, Use: filewise.UseEqual}
+		if kept := s.constant(use, filewise.ColumnFacts{Name: "c"}, table); kept != c.kept {
+			t.Errorf("%+v: %v", c, kept)
+		}
+	}
+}
+
 // A number that every call of a log has anew is a new key by itself, whatever other columns its key has.
 func TestNewKeysOfALog(t *testing.T) {
 	for step, want := range map[int]string{1: "{sequential: {from: 1000101}}", 0: "{int: {from: 101, to: 2000100}}"} {

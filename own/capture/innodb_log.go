@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -62,7 +63,7 @@ var (
 	// slowBegin matches the beginning of a statement's head in a slow log. Other lines with # can be comments of the
 	// statement before.
 	slowBegin = regexp.MustCompile(`^# (?:Time|User@Host|Thread_id|Query_time|administrator command): `)
-	slowSet   = regexp.MustCompile(`^SET (?:\w+=\d+,)*timestamp=[\d.]+;`)
+	slowSet   = regexp.MustCompile(`^SET (?:\w+=\d+,)*timestamp=([\d.]+);`)
 )
 
 var (
@@ -130,6 +131,7 @@ type innodbLog struct {
 	// current is the database of a slow log's statement. The log names it only when it changes.
 	current string
 	told    bool
+	begun   bool // times are the beginnings of statements
 	order   order
 	modes   map[string]*dialect.ANSI // of sessions that have set their sql_mode
 }
@@ -163,7 +165,9 @@ func (l *innodbLog) line(line string) {
 	switch {
 	case len(l.text) > 0:
 		l.text = append(l.text, line)
-	case !l.slow || strings.HasPrefix(line, "SET ") && slowSet.MatchString(line):
+	case !l.slow:
+	case strings.HasPrefix(line, "SET ") && slowSet.MatchString(line):
+		l.stamped(slowSet.FindStringSubmatch(line)[1])
 	default:
 		if name, is := used(line); is {
 			l.current, l.told = name, true
@@ -171,6 +175,21 @@ func (l *innodbLog) line(line string) {
 		}
 		l.text = append(l.text, line)
 	}
+}
+
+// stamped takes the time at which a statement began, in seconds, if the log has no finer one: MariaDB writes a line of the
+// time only if its second is another one, and none at the beginning of a file.
+func (l *innodbLog) stamped(text string) {
+	const leastSecond = 1 << 20
+	began, err := strconv.ParseFloat(text, 64)
+	if err != nil || began < leastSecond || l.at.Nanosecond() != 0 && !l.begun {
+		return
+	}
+	took := l.seconds
+	if l.begun = true; !strings.Contains(text, ".") {
+		took = math.Floor(took)
+	}
+	l.at = time.UnixMicro(int64((began + took) * 1e6)).UTC()
 }
 
 // used returns the database that a USE statement selects.

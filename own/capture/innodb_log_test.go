@@ -108,8 +108,9 @@ func TestReadLogsOfInnoDB(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, strings.Join(got, "|"), err)
 		}
 	}
-	for _, at := range []string{"261125 10:00:01", "2026-11-25T10:00:01Z"} {
-		log := strings.NewReader(strings.Replace(slow, "2027", at, 1) + "use shop;\nSELECT 1;\n")
+	for at, set := range map[string]string{"261125 10:00:01": "", "2026-11-25T10:00:01Z": "", "2027": "SET timestamp=1795600801;\n",
+		"261125 12:00:01": "SET timestamp=1795600800.5;\n"} {
+		log := strings.NewReader(strings.Replace(slow, "2027", at, 1) + "use shop;\n" + set + "SELECT 1;\n")
 		fatal(t, logsOf("mysql").ReadLog(log, "shop", func(s filewise.LoggedStatement) {
 			if want := time.Date(2026, 11, 25, 10, 0, 1, 0, time.UTC); !s.Ended.Equal(want) {
 				t.Errorf("it ended at %v", s.Ended)

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,8 +33,16 @@ func (k *kind) constant(of int) []string {
 // constant reports whether a value that never varied appears in the study although its column is known.
 func (s *statement) constant(v filewise.ValueUse, c filewise.ColumnFacts, t filewise.TableFacts) bool {
 	fresh := v.Use == filewise.UseInsert && (c.Unique && !(c.Composite && s.renewed()) || c.Parent != "")
-	return s.kind.calls >= leastCalls && !fresh && s.why[t.Name+"."+c.Name] == ""
+	why := s.why[t.Name+"."+c.Name]
+	code := s.kind.calls >= leastCode && (why == rare || why == single) && programCode.MatchString(v.Constant)
+	return s.kind.calls >= leastCalls && !fresh && (why == "" || code)
 }
+
+// programCode matches a text that in many calls alike is a program's and no person's: a client's number, or a name as
+// programs give them. leastCode is the number of these calls.
+var programCode = regexp.MustCompile(`^'(?:[^'@]{0,4}|[A-Z0-9]+(?:_[A-Z0-9]+)+ *)'$`)
+
+const leastCode = 20
 
 // mostDays limits the days that are added to a moment in a key.
 const mostDays = 20_000
@@ -98,15 +107,24 @@ func (s *statement) existing(t filewise.TableFacts, c filewise.ColumnFacts, draw
 		if n < 0 {
 			continue
 		}
-		of := strings.Join(f.Columns, "\x00")
-		text := next(f.Parent, f.Keys[n], drawn, s.together[of], c.Type)
-		s.together[of] = append(s.together[of], f.Keys[n]+" = "+text)
-		return text
+		return s.join(f, n, func(where []string) string { return next(f.Parent, f.Keys[n], drawn, where, c.Type) })
 	}
 	if c.Parent == "" {
 		return drawn
 	}
 	return next(c.Parent, c.ParentKey, drawn, nil, c.Type)
+}
+
+// join makes a part of a foreign key of several columns, which the parts after it follow. If the row has that part
+// already, it is another row.
+func (s *statement) join(f filewise.ForeignKey, n int, part func(where []string) string) string {
+	of := strings.Join(f.Columns, "\x00")
+	if slices.ContainsFunc(s.together[of], func(where string) bool { return strings.HasPrefix(where, f.Keys[n]+" = ") }) {
+		s.together[of] = nil
+	}
+	text := part(s.together[of])
+	s.together[of] = append(s.together[of], f.Keys[n]+" = "+text)
+	return text
 }
 
 // next returns the SQL of a table's least key from a drawn one on. If there is none, it is the greatest key.

@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -15,6 +14,12 @@ import (
 const (
 	leastRows = 5  // rows in which a shown value occurs
 	longest   = 40 // mean length of shown texts, in letters
+)
+
+// These withhold a column's values by its statistics alone.
+const (
+	single = "each value stands in one row"
+	rare   = "its values are many, or stand in under 5 rows each" // leastRows
 )
 
 // secretWords lists the words in a column's name that keep its values from ever being read, whatever the statistics.
@@ -77,13 +82,13 @@ func (o Options) judge(t filewise.TableFacts, c *filewise.ColumnFacts) string {
 	case text && c.Width > longest:
 		return "long texts"
 	case text && c.Unique:
-		return "each value stands in one row"
+		return single
 	case !text:
 		return ""
 	}
 	frequent(c, t.Rows)
 	if len(c.Common) == 0 {
-		return fmt.Sprintf("its values are many, or stand in under %d rows each", leastRows)
+		return rare
 	}
 	return ""
 }

@@ -209,7 +209,14 @@ func (s *statement) settled(v filewise.ValueUse) (text string, ok bool) {
 		return text, true
 	}
 	table, c, known := s.column(v)
-	return v.Constant, v.Constant != "" && (!known || s.constant(v, c, table))
+	if ok = v.Constant != "" && (!known || s.constant(v, c, table)); ok && known && v.Use == filewise.UseInsert {
+		for _, f := range table.Foreign {
+			if n := slices.Index(f.Columns, c.Name); n >= 0 {
+				s.join(f, n, func([]string) string { return v.Constant })
+			}
+		}
+	}
+	return v.Constant, ok
 }
 
 // value returns the text in the place of a value.
