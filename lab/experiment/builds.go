@@ -280,14 +280,14 @@ func (l *life) takeOver() bool {
 	return true
 }
 
-// fill commits rows of that many payload bytes, split evenly over the connections. It does nothing if the workload only
-// reads.
+// fill commits rows of that many payload bytes, split evenly over the connections, as fast as the server does, whatever
+// the rate of the measured work. It does nothing if the workload only reads.
 func (l *life) fill(ctx context.Context, bytes int64) error {
 	if l.program.ReadOnly { // all data are loaded already
 		return nil
 	}
 	return l.unmeasured(ctx, 0, "while it was loaded or worked on, unmeasured", func(load *drive.Load, p filewise.Phase) {
-		load.Ops = opsOf(bytes/p.OpBytes, len(load.Sessions))
+		load.Ops, load.Rate, load.Pause = opsOf(bytes/p.OpBytes, len(load.Sessions)), 0, nil
 	})
 }
 

@@ -582,6 +582,26 @@ func TestLoadedBuildsTakeTurnsAndAreReset(t *testing.T) {
 	}
 }
 
+// A build is loaded as fast as it goes, whatever rate is measured on it.
+func TestLoadingHasNoRate(t *testing.T) {
+	w := newWorld(t, []int{1, 4}, fake.Config{Throughput: func(filewise.Layout) float64 { return 1000 }})
+	sc, err := workload.Lookup("inserts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.plan.Params.Rate = 50
+	if w.runner.Workload, err = sc.New(w.plan.Params, w.plan.Seed); err != nil {
+		t.Fatal(err)
+	}
+	w.plan.Preload, w.plan.Builds, w.plan.MaxBlocks = 5000*int64(w.plan.Params.RowBytes), 1, 3
+	trials, _ := w.run(t)
+	for _, s := range trials[0].Stages {
+		if s.Took > 10*time.Second {
+			t.Errorf("%s took %v for 5,000 rows at 1,000 a second: the measured rate is 50", s.Name, s.Took)
+		}
+	}
+}
+
 // A layout is loaded once; every trial is on a separate build that is a copy.
 func TestCopiedBuildsAreLoadedOnce(t *testing.T) {
 	for name, w := range map[string]*world{
