@@ -44,7 +44,7 @@ func within[T any](ctx context.Context, patience time.Duration, t filewise.Targe
 		err error
 	}
 	silent := func(after time.Duration) error {
-		return filewise.Errorf(filewise.CodePreflight, "look whether the server answers others (is it stopped, full, or another program?), "+
+		return filewise.Errorf(filewise.CodePreflight, "check whether the server answers others (is it stopped, full, or another program?), "+
 			"then run the command again", "%s: %w within %v to: %s", t.Address, errSilent, after, question)
 	}
 	began := time.Now()
@@ -55,7 +55,7 @@ func within[T any](ctx context.Context, patience time.Duration, t filewise.Targe
 		var a answer
 		defer func() {
 			if p := recover(); p != nil {
-				a.err = filewise.Errorf(filewise.CodePreflight, "look at what answers there, and name a server that keeps to its protocol",
+				a.err = filewise.Errorf(filewise.CodePreflight, "check what answers there, and name a server that keeps to its protocol",
 					"%s sent an answer that cannot be read (%s): %v", t.Address, question, p)
 			}
 			answered <- a

@@ -57,7 +57,7 @@ func (env *Environment) unreachable(ctx context.Context, err error) error {
 		return err
 	}
 	return filewise.Errorf(filewise.CodePreflight,
-		"look whether it runs there, and whether address, user, password and TLS options are right; "+
+		"check whether it runs there, and whether address, user, password and TLS options are right; "+
 			"\"filewise doctor --target URL\" shows more once it answers",
 		"%s cannot be opened: %w", env.Target.Address, err)
 }

@@ -155,7 +155,7 @@ func (a *app) printCleaned(all []run.Leftover, dry bool) error {
 	}
 	for _, c := range all {
 		if c.Failed != "" {
-			return filewise.Errorf(filewise.CodePreflight, "try again; if it stays, look who uses it", "%s %s could not be removed: %s", c.Kind,
+			return filewise.Errorf(filewise.CodePreflight, "try again; if it stays, check who uses it", "%s %s could not be removed: %s", c.Kind,
 				c.Name, c.Failed)
 		}
 	}

@@ -296,7 +296,7 @@ func (e *examination) use(ctx context.Context) {
 	if _, err := e.server.freeBlocks(ctx, e.client, "SYSTEM"); err != nil {
 		e.Unseen(check, err)
 	} else if e.server.slowFree.Load() {
-		e.Note(check, "have the DBA look how much SELECT COUNT(*) FROM DBA_RECYCLEBIN finds",
+		e.Note(check, "have the DBA check how much SELECT COUNT(*) FROM DBA_RECYCLEBIN finds",
 			"DBA_FREE_SPACE takes longer than %v, as it does if recycle bins are full: how much of each file is used is left out", freePatience)
 	}
 }

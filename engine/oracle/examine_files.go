@@ -70,7 +70,7 @@ func (e *examination) places(ctx context.Context) {
 			}
 		}
 		if p.Kind != dialect.PlaceASM {
-			e.Note(check, "look on the server, with df or in its Explorer",
+			e.Note(check, "check it on the server, with df or in its Explorer",
 				"%s is needed in %s; Oracle reports no free space", humanize.IBytes(uint64(max(e.Demand.Space[v.Name], 0))), p.Dir)
 			continue
 		}

@@ -26,7 +26,7 @@ type state struct {
 func (s state) removable() bool { return s.exists && s.others == "" && (s.marked || s.unmarked) }
 
 func (s state) why(name string) error {
-	remedy := "look at what is in it; Filewise leaves it alone"
+	remedy := "check what is in it; Filewise leaves it alone"
 	switch {
 	case !s.exists:
 		return filewise.Errorf(filewise.CodeNotFound, "", "there is no tablespace %s", name)

@@ -48,12 +48,12 @@ func dumpTables(rows [][3]string, quote func(string) (string, error)) ([]dumpTab
 func same(first, second map[string]string) error {
 	for _, t := range slices.Sorted(maps.Keys(first)) {
 		if second[t] != first[t] {
-			return filewise.Errorf(filewise.CodeTrials, "look whether the dump's files change while they are imported",
+			return filewise.Errorf(filewise.CodeTrials, "check whether the dump's files change while they are imported",
 				"table %s of the copy has %q (rows, and the sum of their hashes), and had %q in the first copy", t, second[t], first[t])
 		}
 	}
 	if len(second) != len(first) {
-		return filewise.Errorf(filewise.CodeTrials, "look whether the dump's files change while they are imported",
+		return filewise.Errorf(filewise.CodeTrials, "check whether the dump's files change while they are imported",
 			"the copy has %d tables, and the first copy had %d", len(second), len(first))
 	}
 	return nil

@@ -123,6 +123,6 @@ func (s *externalServer) mayDrop(ctx context.Context, o external.Name, accept fu
 
 // stays returns the error for an object that is not Filewise's alone.
 func stays(o external.Name, why string) error {
-	return filewise.Errorf(filewise.CodePreflight, "look at it, and drop it yourself if it is not needed", "%s %s is not dropped: %s",
+	return filewise.Errorf(filewise.CodePreflight, "check it, and drop it yourself if it is not needed", "%s %s is not dropped: %s",
 		o.Kind, o.Name, why)
 }

@@ -60,7 +60,7 @@ func (s *externalServer) checkPlace(ctx context.Context, v filewise.Volume) erro
 	rows, err := s.link.Rows(ctx, "SELECT count(*) FROM pg_ls_dir($1)", v.Dir)
 	if err != nil {
 		return filewise.Errorf(filewise.CodePreflight, "make it on the server, empty, and owned by the server's user",
-			"volume %s, %s: the server cannot look into it: %w", v.Name, v.Dir, err)
+			"volume %s, %s: the server cannot read it: %w", v.Name, v.Dir, err)
 	}
 	if n, _ := rows[0][0].(int64); n > 0 {
 		return filewise.Errorf(filewise.CodePreflight, "make an empty directory in it, owned by the server's user, and name that",

@@ -197,7 +197,7 @@ func (l *login) unreachable(err error) error {
 	case len(numbers(err)) > 0:
 		remedy = fmt.Sprintf("the server answers, and refuses: its error log has more (error %d)", numbers(err)[0])
 	case errors.Is(err, errUnanswered):
-		remedy = "its workers may all be busy (THREADPOOL; max worker threads): look by the dedicated administrator connection, and try " +
+		remedy = "its workers may all be busy (THREADPOOL; max worker threads): check by the dedicated administrator connection, and try " +
 			"again when they are not, with fewer --connections"
 	case strings.Contains(err.Error(), "krb5"):
 		remedy = "the URL names no user, so that your own tickets sign in: run kinit, name the files by krb5-credcachefile and " +

@@ -65,7 +65,7 @@ func rootsAlone(volume string) error {
 	}
 	dir, who, err := filesystem.OthersMayRename(volume)
 	if err != nil {
-		return filewise.Errorf(filewise.CodePreflight, "name a directory that you may look at", "no scratch directory in %s: %w", volume, err)
+		return filewise.Errorf(filewise.CodePreflight, "name a directory that you can read", "no scratch directory in %s: %w", volume, err)
 	}
 	if who == "" {
 		return nil

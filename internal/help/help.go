@@ -131,7 +131,11 @@ func (l Layout) Write(to io.Writer, c *cobra.Command, columns int) error {
 		w.printf("\nExamples:\n%s\n", c.Example)
 	}
 	if c.HasAvailableSubCommands() {
-		for _, g := range append(c.Groups(), &cobra.Group{Title: "Commands"}) {
+		rest := "Commands"
+		if len(c.Groups()) > 0 {
+			rest = "Topics"
+		}
+		for _, g := range append(c.Groups(), &cobra.Group{Title: rest}) {
 			listCommands(w, c, g, min(columns, Width))
 		}
 	}

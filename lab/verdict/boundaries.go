@@ -148,7 +148,7 @@ func (c Config) boundaries(arms int) (Boundaries, error) {
 	rules, maxBlocks, confidence, most := c.Rules, c.MaxBlocks, c.Confidence, MostBlocks(c.Rules)
 	switch {
 	case maxBlocks < FirstAnalysis:
-		return Boundaries{}, fmt.Errorf("%w: at most %d blocks: the first look is possible after block %d",
+		return Boundaries{}, fmt.Errorf("%w: at most %d blocks: the first interim analysis is possible after block %d",
 			ErrConfig, maxBlocks, FirstAnalysis)
 	case arms < 2 || arms > maxBoundaryArms || maxBlocks > most:
 		return Boundaries{}, fmt.Errorf("%w: boundaries exist for 2–%d arms and up to %d blocks, not for %d and %d",

@@ -107,7 +107,7 @@ func (c Config) check(arms int) error {
 	case !(c.Kappa >= 0) || math.IsInf(c.Kappa, 0):
 		return bad("kappa %v: must not be negative", c.Kappa)
 	case c.MaxBlocks < FirstAnalysis:
-		return bad("at most %d blocks: the first look is possible after block %d", c.MaxBlocks, FirstAnalysis)
+		return bad("at most %d blocks: the first interim analysis is possible after block %d", c.MaxBlocks, FirstAnalysis)
 	case len(c.Extended) > 0 && c.Rules < 3:
 		return bad("rules %d spend all of the error in the blocks that were planned first: an experiment cannot be extended", c.Rules)
 	case !c.ascends():

@@ -109,7 +109,7 @@ func (r *replay) warnStalls(analysis Analysis, add adder) {
 		return cmp.Or(cmp.Compare(a.Block, b.Block), cmp.Compare(r.arms[a.Of].Name, r.arms[b.Of].Name))
 	})
 	for _, s := range all {
-		add(WarnStall, "Measure one more block, and look what happened then: a stall that comes back belongs to the layout.",
+		add(WarnStall, "Measure one more block, and check what happened then: a stall that comes back belongs to the layout.",
 			"A single trial carries the effect of %s: that of %s in block %d. With it the mean is %s, without that block %s.",
 			r.arms[s.Of].Name, r.arms[s.Arm].Name, s.Block, change(s.Effect), change(s.Without))
 	}

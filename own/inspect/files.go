@@ -27,7 +27,7 @@ func (j *judge) question() {
 		if so := append(slices.Clone(s.pro), s.con...); len(so) > 0 {
 			f.Evidence += ": " + join(so)
 		}
-		f.Because = "what they say holds for that time; look again after a usual day"
+		f.Because = "they hold for that time; inspect again after a usual day"
 	case len(s.pro) > 0:
 		f.Worth, f.Because, f.Command = Experiment, "sessions wait for what the number and the place of files can change", j.test(first)
 		if !s.allocPro && len(s.con) > 0 {

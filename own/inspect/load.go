@@ -167,7 +167,7 @@ func (j *judge) temp() {
 		if bytes > spilled && bytes > since*spillRate {
 			f.Worth, f.Because, f.weight = Perhaps, "work that does not fit into memory is written and read again: places for temporary files "+
 				"share that load", bytes
-			f.Remedy = "look first whether more memory for a session (work_mem) makes them unnecessary"
+			f.Remedy = "check first whether more memory for a session (work_mem) makes them unnecessary"
 		}
 		j.add(f)
 	}
@@ -181,7 +181,7 @@ func (j *judge) temp() {
 		f.Worth, f.Because = Not, "so few temporary tables are written to disk that no difference could be noticed"
 		if disk > 1000 && disk/tables > 0.25 {
 			f.Worth, f.Because, f.weight = Perhaps, "many temporary tables are written to files", disk
-			f.Remedy = "look first whether a larger tmp_table_size keeps them in memory"
+			f.Remedy = "check first whether a larger tmp_table_size keeps them in memory"
 		}
 		j.add(f)
 	}

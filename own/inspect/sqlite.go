@@ -52,7 +52,7 @@ func parseHeader(b []byte) (h fileHeader, err error) {
 // lock and may make a WAL or a journal next to the file. Nothing is written.
 func lookSQLite(ctx context.Context, t filewise.Target) (filewise.Inspection, error) {
 	path := t.Volumes[0].Dir
-	i := &ofSQLite{newAsker(func(error) string { return "look at the rights on the file" })}
+	i := &ofSQLite{newAsker(func(error) string { return "check the rights on the file" })}
 	i.Server, i.Local = "SQLite, files of "+path, true
 	paths, err := databasesIn(path)
 	if err != nil {

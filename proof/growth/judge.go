@@ -19,7 +19,7 @@ import (
 func judgeRows() (all []row) {
 	for layouts, sizes := range map[int][3]int{2: {100, 400, 1000}, 12: {400, 4000, 6000}, 50: {400, 4000, 25000}} {
 		all = append(all, row{name: fmt.Sprintf("judge, %d layouts", layouts), unit: "rows", sizes: sizes, most: 100,
-			why: "each look judges all blocks up to it, as if it were the last; more than 500 are refused",
+			why: "each interim analysis judges all blocks up to it, as if it were the last; more than 500 are refused",
 			prepare: func(_ context.Context, p *place, r row, size int) error {
 				random, text := rand.New(rand.NewPCG(1, 2)), new(strings.Builder)
 				text.WriteString("block,layout,instance,throughput\n")

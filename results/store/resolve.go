@@ -130,7 +130,7 @@ func explain(err error) (what, remedy string) {
 	case sqlitedriver.Corrupt, sqlitedriver.NotADB, sqlitedriver.TooBig:
 		return "it is damaged: ", damaged
 	case sqlitedriver.IOErr:
-		return "its storage fails: ", "look at the kernel's log for the device; what was stored before is intact unless the device lost it"
+		return "its storage fails: ", "check the kernel's log for the device; what was stored before is intact unless the device lost it"
 	}
 	return "", ""
 }

@@ -73,16 +73,16 @@ type reader struct {
 // read parses a file, which must be one document with a mapping.
 func read(s source, text []byte) (_ *node, err error) {
 	if len(text) > maxBytes {
-		return nil, s.wrong(Place{1, 1}, "put scripts into files of their own (setup: {file: …})",
+		return nil, s.wrong(Place{1, 1}, "put scripts into separate files (setup: {file: …})",
 			"%d bytes are more than the %d that a study file may have", len(text), maxBytes)
 	}
 	if line := tooDeep(text); line > 0 { // the library's time grows with the square of the depth
-		return nil, s.wrong(Place{line, 1}, "look for brackets that are not closed",
+		return nil, s.wrong(Place{line, 1}, "check for brackets that are not closed",
 			"lists or mappings are nested more than %d deep", maxDepth)
 	}
 	defer func() {
 		if r := recover(); r != nil { // a bug of the library, on a file that is not YAML
-			err = s.wrong(Place{1, 1}, "look for unusual syntax", "this is no YAML that can be read (%v)", r)
+			err = s.wrong(Place{1, 1}, "check for unusual syntax", "this is no YAML that can be read (%v)", r)
 		}
 	}()
 	file, err := parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey()) // mapping refuses duplicates, and names both places

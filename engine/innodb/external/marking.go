@@ -155,7 +155,7 @@ func (s *server) remove(ctx context.Context, name string) error {
 		return filewise.Errorf(filewise.CodePreflight, "move that elsewhere, or drop the database yourself",
 			"database %s holds what Filewise has not made (%s): it stays", name, strings.Join(others, ", "))
 	case !st.marked && !st.unmarked(s.product):
-		return filewise.Errorf(filewise.CodePreflight, "look into it, and drop it yourself if it is not needed",
+		return filewise.Errorf(filewise.CodePreflight, "check it, and drop it yourself if it is not needed",
 			"database %s does not carry Filewise's marker: it stays%s", name, because(st.damage))
 	}
 	drop := "DROP DATABASE " + dialect.Ident(name)

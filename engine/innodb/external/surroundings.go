@@ -130,7 +130,7 @@ func (e *examination) space() {
 		check := "free space of " + v.Name
 		free, err := filesystem.Free(dir)
 		if !local || err != nil {
-			e.Note(check, "look on the server's host", "%s are needed in %s; the server does not report free space",
+			e.Note(check, "check it on the server's host", "%s are needed in %s; the server does not report free space",
 				humanize.IBytes(uint64(max(need, 0))), dir)
 			continue
 		}

@@ -124,7 +124,7 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 		e.Unseen("size of the database", err)
 		return e.Findings
 	case bytes == 0:
-		e.Fail("database", "look at its name, and at the account's right to SELECT there", "%s has no tables that the account sees",
+		e.Fail("database", "check its name, and the account's right to SELECT there", "%s has no tables that the account sees",
 			s.target.Database)
 	}
 	userbackup.Room(&e.Examination, s.target.Volumes, bytes)

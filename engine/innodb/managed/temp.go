@@ -47,7 +47,7 @@ func (d *design) temp() error {
 		d.temps = append(d.temps, dialect.File{Grows: i == s.Files-1, File: filewise.File{Role: filewise.RoleTemp, Volume: at.volume,
 			Path: filepath.Join(at.dir, fmt.Sprintf("ibtmp%04d", i+1)), Bytes: size}})
 	}
-	d.Warn("temp-files", "look at what each file was used for: a small --size, or more --rows, reaches the later ones",
+	d.Warn("temp-files", "check what each file was used for: a small --size, or more --rows, reaches the later ones",
 		"InnoDB fills the files of its temporary tablespace one after the other, and keeps in its buffer pool what fits there; sorts that "+
 			"spill go to tmpdir, not there")
 	_, err := dialect.FormatDataFiles(dataFiles(d.temps))

@@ -62,11 +62,11 @@ func Remove(ctx context.Context, c Catalogue, l filewise.Leftover) error {
 	case o.Offline:
 		return refuse(filewise.CodeBusy, "clean again", "it is offline still")
 	case !v.marked:
-		return refuse(filewise.CodePreflight, "look at it, and drop it yourself if it is of no use", "it does not carry Filewise's marker")
+		return refuse(filewise.CodePreflight, "check it, and drop it yourself if it is of no use", "it does not carry Filewise's marker")
 	case v.busy:
 		return refuse(filewise.CodeBusy, "end what uses it, or wait for its end", v.leftover.Kept)
 	case v.leftover.Kept != "":
-		return refuse(filewise.CodePreflight, "look at it, and drop it yourself if it is of no use", v.leftover.Kept)
+		return refuse(filewise.CodePreflight, "check it, and drop it yourself if it is of no use", v.leftover.Kept)
 	case v.leftover.Unmarked != l.Unmarked:
 		return refuse(filewise.CodePreflight, "list what is left again", "its mark has changed since it was listed")
 	}

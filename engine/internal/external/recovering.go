@@ -36,7 +36,7 @@ func Unreadable(server string, what any) error {
 	if _, is := what.(error); is {
 		format = "%s sent an answer that its driver cannot read: %w"
 	}
-	return filewise.Errorf(filewise.CodePreflight, "look at what answers there, and name a server that keeps to its protocol", format, server,
+	return filewise.Errorf(filewise.CodePreflight, "check what answers there, and name a server that keeps to its protocol", format, server,
 		what)
 }
 

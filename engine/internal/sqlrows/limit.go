@@ -35,7 +35,7 @@ func (l *Limit) Row(values ...any) error {
 	if l.rows <= MostRows && l.bytes <= MostBytes {
 		return nil
 	}
-	return filewise.Errorf(filewise.CodePreflight, "ask for less, or look at what answers there",
+	return filewise.Errorf(filewise.CodePreflight, "ask for less, or check what answers there",
 		"the server's answer was given up after %d rows and %d MiB: no answer has more than %d rows and %d MiB", l.rows, l.bytes>>20, MostRows,
 		MostBytes>>20)
 }

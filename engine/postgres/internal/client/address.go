@@ -84,7 +84,7 @@ func configOf(a filewise.Address) (*pgx.ConnConfig, error) {
 		if at := strings.LastIndex(err.Error(), "`: "); at >= 0 {
 			err = fmt.Errorf("%s", err.Error()[at+3:])
 		}
-		return nil, filewise.Errorf(filewise.CodeUsage, "look at the URL's options and the files they name",
+		return nil, filewise.Errorf(filewise.CodeUsage, "check the URL's options and the files they name",
 			"the address of the server: %w", filewise.HideIn(err, a.Hidden()...))
 	}
 	refuseClearText(&config.Config)

@@ -145,7 +145,7 @@ func reachRemedy(err error) string {
 	case strings.HasSuffix(text, "server refused TLS connection"):
 		return "leave sslmode out, or use sslmode=prefer: the server has no TLS"
 	case overTLS(err):
-		return "look at sslmode, sslrootcert, sslcert and sslkey in the URL"
+		return "check sslmode, sslrootcert, sslcert and sslkey in the URL"
 	}
 	return "check that the server runs, its host and port, and firewalls between; its log may have more"
 }
