@@ -39,6 +39,7 @@ func TestShape(t *testing.T) {
 			`AND d::numeric(9,2) < <t.d upper> AND f(a::text, b) = <. equal>`},
 		{postgres, `UPDATE "t" SET "n" = COALESCE("n", $1) + $2 WHERE COALESCE(t.a, $3) > $4`,
 			`UPDATE "t" SET "n" = COALESCE("n", <t.n other>) + <t.n add> WHERE COALESCE(t.a, <t.a other>) > <t.a lower>`},
+		{mysql, "SELECT BIN_TO_UUID(a) FROM t WHERE b = UUID_TO_BIN(?)", "SELECT BIN_TO_UUID(a) FROM t WHERE b = UUID_TO_BIN(<. >)"},
 		{mysql, "SELECT a FROM t WHERE YEAR(t.at) = ? AND COUNT(a) > ?", "SELECT a FROM t WHERE YEAR(t.at) = <. equal> AND COUNT(a) > <. lower>"},
 		{mysql, "SELECT COUNT ( * ) FROM `shop` . `orders` WHERE `id` IN (...) LIMIT ?, ...",
 			"SELECT COUNT( * ) FROM `orders` WHERE `id` IN(<orders.id other>, <orders.id other>, <orders.id other>, <orders.id other>, " +

@@ -86,6 +86,8 @@ func (s *shaper) useOf(i int, setting bool) filewise.ValueUse {
 		return filewise.ValueUse{Use: filewise.UseSpan, Literal: s.span}
 	case t.is("(") && s.at(before-1).is("AGAINST"): // words to search for
 		return filewise.ValueUse{Use: filewise.UseWords, Type: filewise.TypeText}
+	case t.is("(") && s.at(before-1).is("UUID_TO_BIN"):
+		return filewise.ValueUse{Type: filewise.TypeUUID}
 	case t.is("BETWEEN"):
 		return s.column(s.skipNot(before-1), filewise.UseLower)
 	case t.is("AND") && s.at(before-2).is("BETWEEN") && s.at(before-1).kind == tokenValue:

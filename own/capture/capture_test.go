@@ -392,7 +392,9 @@ func TestValuesBelongTogether(t *testing.T) {
 		t.Error(draws)
 	}
 	for text, want := range map[string]bool{"'ada@example.org' 'bob@example.org'": false, "'a' 'b' 'c'": false, "0x1 0x2": false,
-		"'00000000-0000-4000-8000-000000000001' '00000000-0000-4000-8000-000000000002'": true, "1.5 2": true, "'2026-01-01' '2026-01-02'": true} {
+		"'00000000-0000-4000-8000-000000000001' '00000000-0000-4000-8000-000000000002'": true, "1.5 2": true,
+		"'2026-01-01' '2026-01-02'": true, "'00000000000040008000000000000001' '00000000000040008000000000000002'": true,
+		"'POLYGON((1,2.5,-3,4))' 'POLYGON((1,2))'": true, "'POINT(1,2)' 'POINT(3,4)'": false} {
 		l := logged{seen: map[string]float64{}}
 		for _, v := range strings.Fields(text) {
 			l.seen[v] = 1
@@ -461,7 +463,7 @@ func TestControlsAreCovered(t *testing.T) {
 	x.leave(kind{texts: []string{"COMMIT"}, keys: []string{"COMMIT"}, calls: 6, seconds: 4}, "begun and ended")
 	x.leave(kind{texts: []string{"PREPARE p"}, keys: []string{"PREPARE p"}, calls: 1, seconds: 1}, "prepared")
 	head := strings.Join(x.Account(), "\n")
-	if !strings.Contains(head, "covered as the rest is:\n  50.0 % of the calls, 40.0 % of the time: begun") ||
+	if !strings.Contains(head, "covered like the rest:\n  50.0 % of the calls, 40.0 % of the time: begun") ||
 		!strings.Contains(head, "Left out:\n  8.3 % of the calls, 10.0 % of the time: prepared") {
 		t.Error(head)
 	}

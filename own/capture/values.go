@@ -148,8 +148,13 @@ func (l logged) draw(kind filewise.ColumnType) (text string, ok bool) {
 			items, told = append(items, fmt.Sprintf("%s: %.0f", quoted(v), plain[v])), told+plain[v]
 		}
 	}
-	uuids := !slices.ContainsFunc(values, func(v string) bool { return !uuid(v) })
-	if told < 0.9*all && !uuids {
+	every := func(of func(string) bool) bool {
+		return !slices.ContainsFunc(values, func(v string) bool { return !of(v) })
+	}
+	switch {
+	case every(uuid) && l.once():
+		return "uuid", true
+	case told < 0.9*all && !every(plainlyKind):
 		return "", false
 	}
 	return "{choice: {" + strings.Join(items, ", ") + "}}", true
@@ -175,11 +180,13 @@ func plainlyKind(v string) bool {
 	return err == nil && len(v) < 16 || moment || uuid(v) || plainValue.MatchString(v)
 }
 
-// plainValue matches an interval, and an array of numbers.
-var plainValue = regexp.MustCompile(`^(?:-?\d+ (?:year|month|week|day|hour|min|minute|sec|second)s?|\{-?\d+(?:, ?-?\d+)*\})$`)
+// plainValue matches an interval, an array of numbers, and an area.
+var plainValue = regexp.MustCompile(`^(?:(?:MULTI)?POLYGON ?\([-\d., ()]+\)|` +
+	`-?\d+ (?:year|month|week|day|hour|min|minute|sec|second)s?|\{-?\d+(?:, ?-?\d+)*\})$`)
 
 func uuid(v string) bool {
-	return len(v) == 36 && strings.Count(v, "-") == 4 && strings.Trim(v, "0123456789abcdefABCDEF-") == ""
+	dashes := strings.Count(v, "-")
+	return (len(v) == 36 && dashes == 4 || len(v) == 32 && dashes == 0) && strings.Trim(v, "0123456789abcdefABCDEF-") == ""
 }
 
 // ranged returns a generator between the least and the greatest of numbers or moments. It is empty if the values are

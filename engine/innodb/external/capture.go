@@ -130,13 +130,15 @@ func (w *watcher) Shape(ctx context.Context, statement string, constants []strin
 	if err != nil {
 		return s, w.explain(err)
 	}
-	if len(s.Values) > 0 && geometry.MatchString(statement) {
-		return s, errors.New("it makes geometry of texts, for which a study draws no values")
+	s.Keep(constants)
+	for i, v := range s.Values {
+		if v.Constant == "" && v.Literal == "" && geometry.MatchString(s.Pieces[i]) {
+			s.Values[i].Said = "geometry"
+		}
 	}
 	if err := w.fold(ctx, &s); err != nil {
 		return s, w.explain(err)
 	}
-	s.Keep(constants)
 	st, err := w.in.PrepareContext(ctx, parameters(s))
 	if n, _ := dialect.Number(err); writing(n) { // the server reports it before it looks for named objects
 		return s, w.explain(w.exists(ctx, s))
@@ -158,7 +160,7 @@ func parameters(s filewise.Shape) string {
 	return b.String() + s.Pieces[len(s.Values)]
 }
 
-var geometry = regexp.MustCompile(`(?i)From(Text|WKB|GeoJSON)\b`)
+var geometry = regexp.MustCompile(`(?i)From(?:Text|WKB|GeoJSON) *\( *$`)
 
 // writing reports whether an error number means that a statement was refused because it writes. Either the transaction is
 // read-only (ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION), or the account lacks the right (ER_TABLEACCESS_DENIED,
