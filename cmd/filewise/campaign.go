@@ -51,8 +51,8 @@ func (a *app) campaignCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&f.detach, "detach", false, "do not wait for the end")
 	cmd.Flags().DurationVar(&f.patience, "patience", drivers.Patience, "wait this `time` for a silent host")
 	cmd.AddCommand(a.campaignList(&f), a.campaignShow(&f), a.campaignFetch(&f),
-		a.campaignTell(&f, "pause", "Pause a campaign: each host ends its trial, and is free"),
-		a.campaignTell(&f, "resume", "Continue a paused campaign, and jobs that failed or were lost"),
+		a.campaignTell(&f, "pause", "Pause a campaign: each host gives up its trial, and is free"),
+		a.campaignTell(&f, "resume", "Continue a paused campaign, and failed or lost jobs"),
 		a.campaignTell(&f, "stop", "End a campaign: whatever is finished is kept"), a.campaignForget(&f))
 	return cmd
 }
@@ -181,7 +181,7 @@ func (a *app) studyOf(file string, only []string) (out fleet.Study, err error) {
 
 func (a *app) campaignList(f *campaignFlags) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the campaigns, and the hosts that work for them", Args: cobra.NoArgs, Example: "  filewise campaign list",
+		Use: "list", Short: "List the campaigns and their hosts", Args: cobra.NoArgs, Example: "  filewise campaign list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.dialled(cmd.Context(), f.temporal, func(c fleet.Campaigns) error {
 				all, err := c.List(cmd.Context())
@@ -246,7 +246,7 @@ func (a *app) campaignTell(f *campaignFlags, word, short string) *cobra.Command 
 func (a *app) campaignFetch(f *campaignFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "fetch NAME", Short: "Take the results of a campaign into this store", Args: cobra.ExactArgs(1),
-		Long:    `Import the finished trials of every job, each once, and show the hosts' joint result.`,
+		Long:    `Import every job's finished trials, and show the hosts' joint result.`,
 		Example: "  filewise campaign fetch storage",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.ordered(cmd.Context(), f, args[0], func(c fleet.Campaigns, jobs []string) error { return a.fetch(cmd.Context(), c, jobs) })
@@ -257,8 +257,8 @@ func (a *app) campaignFetch(f *campaignFlags) *cobra.Command {
 func (a *app) campaignForget(f *campaignFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "forget HOST…", Short: "Forget hosts that are gone for good", Args: cobra.MinimumNArgs(1),
-		Long: `Remove hosts without a worker from "campaign list" and from the choice of campaigns.
-Their results stay, and a worker that is started there adds the host again.`,
+		Long: `Remove hosts without a worker from the list and from campaigns. Results stay; a new
+worker adds the host again.`,
 		Example: "  filewise campaign forget db7",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.dialled(cmd.Context(), f.temporal, func(c fleet.Campaigns) error {
