@@ -1,41 +1,9 @@
 package filewise
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"time"
 )
-
-// Capturer is an engine that can record what the clients of an existing database do.
-type Capturer interface {
-	// Watch opens a user's database, in sessions that cannot write.
-	Watch(ctx context.Context, t Target, database string) (Watcher, error)
-	// ReadLog reads a server's log, and calls each in order with the statements that a database was given.
-	ReadLog(r io.Reader, database string, each func(LoggedStatement)) error
-}
-
-// Watcher queries a database. Every query is light and has a time limit.
-type Watcher interface {
-	// Server returns the product and version.
-	Server() string
-	// Counted returns the statements that the server has counted so far, without their values. If the server does not
-	// count, the error states what to do.
-	Counted(context.Context) ([]CountedStatement, error)
-	// Sessions returns how many of the database's sessions are executing something now, and how many there are.
-	Sessions(context.Context) (active, connected int, err error)
-	// Shape divides a statement from its values, except for the constants (see Shape.Keep). It executes nothing. The error
-	// reports why the server would not accept the statement.
-	Shape(ctx context.Context, text string, constants []string) (Shape, error)
-	// Table returns the facts of the table with this name, with statistics of its columns. If no table has the name, the
-	// facts have no name. No value of a column that withhold names is read or returned.
-	Table(ctx context.Context, name string, withhold func(column string) bool) (TableFacts, error)
-	// Settings returns the settings, by name, that make a managed server behave like this one. Settings that clients make
-	// in their own sessions go before the server's; nil means none are known. "autocommit" is included if sessions begin
-	// without it.
-	Settings(ctx context.Context, sessions map[string]string) (map[string]string, error)
-	Close() error
-}
 
 // CountedStatement is a statement that a server has counted.
 type CountedStatement struct {

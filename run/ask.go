@@ -27,10 +27,10 @@ const scriptPatience = 5 * time.Minute
 // dropPatience bounds the removal of a killed run's leftovers, which may hold a lot of data.
 const dropPatience = 10 * time.Minute
 
-// ask runs do, which asks an external server a question, within askPatience. For other targets it sets no limit. A
+// Ask runs do, which asks an external server a question, within askPatience. For other targets it sets no limit. A
 // driver that does not give up in time is abandoned. If the driver returns a result late, leave closes it, unless leave
 // is nil.
-func ask[T any](ctx context.Context, t filewise.Target, question string, do func(context.Context) (T, error), leave func(T)) (T, error) {
+func Ask[T any](ctx context.Context, t filewise.Target, question string, do func(context.Context) (T, error), leave func(T)) (T, error) {
 	if t.Mode != filewise.External {
 		return do(ctx)
 	}
@@ -89,18 +89,23 @@ func within[T any](ctx context.Context, patience time.Duration, t filewise.Targe
 
 // Facts returns the opened server's facts.
 func (env *Environment) Facts(ctx context.Context) ([]filewise.Fact, error) {
-	return ask(ctx, env.Target, "version and settings", env.Server.Facts, nil)
+	return Ask(ctx, env.Target, "version and settings", env.Server.Facts, nil)
 }
 
 func activity(ctx context.Context, t filewise.Target, of filewise.ExternalServer) ([]filewise.Gauge, error) {
-	return ask(ctx, t, "what others do there", of.Activity, nil)
+	return Ask(ctx, t, "what others do there", of.Activity, nil)
 }
 
 func leftovers(ctx context.Context, t filewise.Target, of filewise.ExternalServer) ([]filewise.Leftover, error) {
-	return ask(ctx, t, "what killed runs have left there", of.Leftovers, nil)
+	return Ask(ctx, t, "what killed runs have left there", of.Leftovers, nil)
 }
 
 func opened(ctx context.Context, e filewise.Engine, t filewise.Target) (filewise.Server, error) {
-	return ask(ctx, t, "a session", func(ctx context.Context) (filewise.Server, error) { return e.Open(ctx, t) },
+	return Ask(ctx, t, "a session", func(ctx context.Context) (filewise.Server, error) { return e.Open(ctx, t) },
 		func(s filewise.Server) { _ = s.Close() })
+}
+
+// Script calls write, which writes the scripts that change a database to a layout, within scriptPatience.
+func Script(ctx context.Context, t filewise.Target, write func(context.Context) (filewise.Migration, error)) (filewise.Migration, error) {
+	return within(ctx, scriptPatience, t, "what its scripts need", write, nil)
 }

@@ -3,53 +3,12 @@ package run
 import (
 	"context"
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 	"time"
 
 	"filewise"
-	"filewise/engine/all"
-	"filewise/own/capture"
 )
-
-// A server that takes the connection and never answers holds no command, whatever its engine, and is named.
-func TestSilentServer(t *testing.T) {
-	before, given := askPatience, lateness
-	askPatience, lateness = 100*time.Millisecond, 100*time.Millisecond
-	t.Cleanup(func() { askPatience, lateness = before, given })
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close() // the system takes the connections
-	asked := 0
-	for _, e := range all.Engines() {
-		if e.Name() == "sqlite" {
-			continue
-		}
-		asked++
-		t.Run(e.Name(), func(t *testing.T) {
-			a := filewise.Address{Scheme: e.Name(), Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, User: "u", Password: "p",
-				Options: map[string]string{}}
-			if e.Name() == "oracle" {
-				a.Path = "service"
-			}
-			target := filewise.Target{Engine: e.Name(), Mode: filewise.External, Address: &a, Volumes: []filewise.Volume{{Name: "default"}}}
-			_, err := opened(t.Context(), e, target)
-			captures, _ := capture.Of(e)
-			_, watched := Watch(t.Context(), captures, target, "database")
-			for _, err := range []error{err, watched} {
-				if err == nil || !strings.Contains(err.Error(), "no answer within") || filewise.RemedyOf(err) == "" {
-					t.Errorf("%v; %s", err, filewise.RemedyOf(err))
-				}
-			}
-		})
-	}
-	if asked < 5 {
-		t.Errorf("%d engines", asked)
-	}
-}
 
 // A driver that does not give up is left behind, what it returns late is ended, and one that panics is an error.
 func TestAsk(t *testing.T) {
@@ -59,7 +18,7 @@ func TestAsk(t *testing.T) {
 	there := filewise.Target{Mode: filewise.External, Address: &filewise.Address{Scheme: "mysql", Host: "there"}}
 	late, ended := make(chan bool), make(chan bool)
 	go func() {
-		_, err := ask(t.Context(), there, "anything", func(context.Context) (int, error) { <-late; return 7, nil },
+		_, err := Ask(t.Context(), there, "anything", func(context.Context) (int, error) { <-late; return 7, nil },
 			func(n int) { ended <- n == 7 })
 		if err == nil || !strings.Contains(err.Error(), "no answer within 1ms") {
 			t.Error(err)
@@ -70,18 +29,18 @@ func TestAsk(t *testing.T) {
 		t.Error("what came late is not ended")
 	}
 	askPatience = time.Minute
-	_, err := ask(t.Context(), there, "anything", func(context.Context) (int, error) { panic("index out of range") }, nil)
+	_, err := Ask(t.Context(), there, "anything", func(context.Context) (int, error) { panic("index out of range") }, nil)
 	if err == nil || !strings.Contains(err.Error(), "cannot be read (anything)") {
 		t.Error(err)
 	}
-	_, err = ask(t.Context(), there, "anything", func(context.Context) (int, error) {
+	_, err = Ask(t.Context(), there, "anything", func(context.Context) (int, error) {
 		return 0, fmt.Errorf("a driver: %w", context.DeadlineExceeded)
 	}, nil)
 	if err == nil || !strings.Contains(err.Error(), "no answer within 0s") || filewise.CodeOf(err) != filewise.CodePreflight {
 		t.Errorf("a shorter patience: %v", err)
 	}
 	here := filewise.Target{Mode: filewise.Managed}
-	if _, err := ask(t.Context(), here, "a start", func(ctx context.Context) (int, error) {
+	if _, err := Ask(t.Context(), here, "a start", func(ctx context.Context) (int, error) {
 		_, limited := ctx.Deadline()
 		if limited {
 			t.Error("the start of a managed server is limited")

@@ -32,7 +32,7 @@ func (env *Environment) backupCost(ctx context.Context) []filewise.Finding {
 		return nil
 	}
 	f := filewise.Finding{Check: BackupCost, Status: filewise.StatusNote}
-	size, err := ask(ctx, env.Target, "how large its database is", sizer.BackupSize, nil)
+	size, err := Ask(ctx, env.Target, "how large its database is", sizer.BackupSize, nil)
 	if err != nil {
 		f.Status, f.Detail, f.Remedy = filewise.StatusFailed, err.Error(), filewise.RemedyOf(err)
 		return []filewise.Finding{f}

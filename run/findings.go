@@ -19,7 +19,7 @@ func (env *Environment) Examine(ctx context.Context) []filewise.Finding {
 	for _, n := range env.needs() {
 		demand.Space[n.Volume.Name] = n.Need
 	}
-	found, err := ask(ctx, env.Target, "whether the plan can be carried out there", func(ctx context.Context) ([]filewise.Finding, error) {
+	found, err := Ask(ctx, env.Target, "whether the plan can be carried out there", func(ctx context.Context) ([]filewise.Finding, error) {
 		return server.Examine(ctx, demand), nil
 	}, nil)
 	if err != nil {

@@ -24,7 +24,7 @@ type serverLock struct {
 func (l *serverLock) take(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	lock, err := ask(ctx, l.target, "the measuring lock", func(ctx context.Context) (filewise.Lock, error) {
+	lock, err := Ask(ctx, l.target, "the measuring lock", func(ctx context.Context) (filewise.Lock, error) {
 		return l.server.Lock(ctx, l.holder)
 	}, func(late filewise.Lock) { _ = late.Release() })
 	if err == nil {

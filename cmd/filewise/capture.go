@@ -9,7 +9,6 @@ import (
 
 	"filewise"
 	"filewise/own/capture"
-	"filewise/run"
 	"filewise/run/plan"
 )
 
@@ -91,7 +90,7 @@ func (a *app) capture(cmd *cobra.Command, f *plan.TargetOptions, o capture.Optio
 	o.URL, c.Target.Address = of.String(), &full
 	c.Target.Volumes = []filewise.Volume{{Name: "default"}}
 	c.Target.Durability = filewise.DurabilityFull
-	w, err := run.Watch(cmd.Context(), e, c.Target, o.Database)
+	w, err := e.Watch(cmd.Context(), c.Target, o.Database)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ import (
 // captureSQL holds the questions of package capture.
 var captureSQL = ownSections(capture.SQL("oracle"))
 
-func capturing(t *testing.T) filewise.Capturer {
+func capturing(t *testing.T) capture.Capturer {
 	c, is := capture.Of(Engine{})
 	if !is {
 		t.Fatal("nothing captures")
@@ -25,7 +25,7 @@ func capturing(t *testing.T) filewise.Capturer {
 	return c
 }
 
-func watching(t *testing.T, c client, schema string) (filewise.Watcher, error) {
+func watching(t *testing.T, c client, schema string) (capture.Watcher, error) {
 	return capture.Open(t.Context(), Engine{}, &questions{client: c, about: about{version: "19.3", account: "ADA"}, file: captureSQL}, schema)
 }
 

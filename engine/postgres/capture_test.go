@@ -16,7 +16,7 @@ import (
 	"filewise/run/study"
 )
 
-func capturing(t *testing.T) filewise.Capturer {
+func capturing(t *testing.T) capture.Capturer {
 	c, is := capture.Of(Engine{})
 	if !is {
 		t.Fatal("nothing captures")

@@ -18,7 +18,7 @@ import (
 // captureSQL holds the questions of package capture.
 var captureSQL = ownSections(capture.SQL(engineName))
 
-func capturing(t *testing.T) filewise.Capturer {
+func capturing(t *testing.T) capture.Capturer {
 	c, is := capture.Of(Engine{})
 	if !is {
 		t.Fatal("nothing captures")

@@ -8,10 +8,13 @@ import (
 
 	"filewise"
 	"filewise/engine/customsql"
+	"filewise/run"
 )
 
 // The SQL of each engine, in named sections.
 var (
+	//go:embed innodb.sql
+	innodbSQL string
 	//go:embed oracle.sql
 	oracleSQL string
 	//go:embed postgres.sql
@@ -22,8 +25,8 @@ var (
 
 // products holds under each engine's name its SQL, the function that watches a database, and the one that reads a log.
 var products = map[string]product{
-	"mariadb":   {"", nil, readInnoDBLog, false},
-	"mysql":     {"", nil, readInnoDBLog, false},
+	"mariadb":   {innodbSQL, watchInnoDB, readInnoDBLog, false},
+	"mysql":     {innodbSQL, watchInnoDB, readInnoDBLog, false},
 	"oracle":    {oracleSQL, watchOracle, readNoLog, false},
 	"postgres":  {postgresSQL, watchPostgres, readPostgresLog, true},
 	"sqlserver": {sqlserverSQL, watchSQLServer, readNoTrace, false},
@@ -31,7 +34,7 @@ var products = map[string]product{
 
 type product struct {
 	SQL   string
-	watch func(context.Context, asking) (filewise.Watcher, error)
+	watch func(context.Context, asking) (Watcher, error)
 	read  func(r io.Reader, database string, each func(filewise.LoggedStatement)) error
 	// together is set if the statements of one text are one transaction.
 	together bool
@@ -49,13 +52,12 @@ type Engine interface {
 }
 
 // Of returns the engine's Capturer. ok is false if the engine has none.
-func Of(e filewise.Engine) (c filewise.Capturer, ok bool) {
+func Of(e filewise.Engine) (c Capturer, ok bool) {
 	if of, is := e.(Engine); is {
 		p, ok := products[e.Name()]
 		return capturer{of, p}, ok
 	}
-	c, ok = e.(filewise.Capturer)
-	return c, ok
+	return nil, false
 }
 
 type capturer struct {
@@ -63,12 +65,16 @@ type capturer struct {
 	product
 }
 
-func (c capturer) Watch(ctx context.Context, t filewise.Target, database string) (filewise.Watcher, error) {
-	if c.watch == nil {
-		return c.Engine.(interface {
-			Watch(context.Context, filewise.Target, string) (filewise.Watcher, error)
-		}).Watch(ctx, t, database)
+func (c capturer) Watch(ctx context.Context, t filewise.Target, database string) (Watcher, error) {
+	w, err := run.Ask(ctx, t, "a session", func(ctx context.Context) (Watcher, error) { return c.open(ctx, t, database) },
+		func(w Watcher) { _ = w.Close() })
+	if err != nil {
+		return nil, err
 	}
+	return patient{w, t}, nil
+}
+
+func (c capturer) open(ctx context.Context, t filewise.Target, database string) (Watcher, error) {
 	t.Database = database
 	in, err := c.Ask(ctx, t, c.SQL)
 	if err != nil {
@@ -82,8 +88,8 @@ func (c capturer) Watch(ctx context.Context, t filewise.Target, database string)
 }
 
 // Open watches a database in an open session.
-func Open(ctx context.Context, e Engine, in filewise.Asked, database string) (filewise.Watcher, error) {
-	return products[e.Name()].watch(ctx, asking{in, e.UserSQL(), database})
+func Open(ctx context.Context, e Engine, in filewise.Asked, database string) (Watcher, error) {
+	return products[e.Name()].watch(ctx, asking{in, e.Name(), e.UserSQL(), database})
 }
 
 func (c capturer) ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
@@ -95,6 +101,7 @@ func (c capturer) ReadLog(r io.Reader, database string, each func(filewise.Logge
 // asking holds an open session in a user's database, with the rules of its SQL.
 type asking struct {
 	filewise.Asked
+	engine   string
 	rules    customsql.Rules
 	database string
 }
@@ -122,3 +129,12 @@ func (a asking) ask(ctx context.Context, section string, vars map[string]any, ar
 	defer cancel()
 	return a.Rows(ctx, section, vars, args...)
 }
+
+// texts returns the first column of an answer.
+func (a asking) texts(ctx context.Context, section string, args ...any) ([]string, error) {
+	rows, err := a.ask(ctx, section, nil, args...)
+	return filewise.Each(rows, func(r filewise.Row) string { return r.Text(0) }), err
+}
+
+// code returns the server's code of an error, or an empty text.
+func (a asking) code(err error) string { return append(a.Codes(err), "")[0] }

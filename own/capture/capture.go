@@ -140,7 +140,7 @@ type kind struct {
 
 // Take captures a study. The caller closes the watcher. If the context ends while a log is read or the server is
 // watched, the study holds what was read until then.
-func Take(ctx context.Context, e filewise.Capturer, w filewise.Watcher, o Options) (*Study, error) {
+func Take(ctx context.Context, e Capturer, w Watcher, o Options) (*Study, error) {
 	t := &taking{watcher: w, Study: Study{Options: o, Database: o.Database, Server: w.Server()}, why: map[string]string{}}
 	kinds, err := t.accustomed(ctx, e)
 	if err != nil {
@@ -180,7 +180,7 @@ func Take(ctx context.Context, e filewise.Capturer, w filewise.Watcher, o Option
 const manually = "autocommit"
 
 // accustomed observes the transactions, and reads the settings on which their statements depend.
-func (t *taking) accustomed(ctx context.Context, e filewise.Capturer) (kinds []kind, err error) {
+func (t *taking) accustomed(ctx context.Context, e Capturer) (kinds []kind, err error) {
 	const what = "settings of the database"
 	if t.Settings, err = t.watcher.Settings(ctx, nil); err != nil {
 		if err := t.unread(ctx, what, err); err != nil {
@@ -202,7 +202,7 @@ func (t *taking) accustomed(ctx context.Context, e filewise.Capturer) (kinds []k
 type taking struct {
 	Study
 	inLog   map[string]string // settings that a log's sessions have made themselves
-	watcher filewise.Watcher
+	watcher Watcher
 	why     map[string]string // why values are withheld, by TABLE.COLUMN
 	tables  map[string]filewise.TableFacts
 	parents map[string]filewise.TableFacts // whose keys new rows need
@@ -221,7 +221,7 @@ func share(part, of float64) float64 {
 	return part / of
 }
 
-func (t *taking) observe(ctx context.Context, e filewise.Capturer) ([]kind, error) {
+func (t *taking) observe(ctx context.Context, e Capturer) ([]kind, error) {
 	if t.Log != nil {
 		if err := t.sessions(ctx, 0); err != nil {
 			return nil, err

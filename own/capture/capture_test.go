@@ -17,7 +17,7 @@ import (
 
 // logs is a log of statements that differ.
 type logs struct {
-	filewise.Capturer
+	Capturer
 	words []string
 	n     int
 }
@@ -131,7 +131,7 @@ func TestWithheld(t *testing.T) {
 
 // asked is a server that takes each statement, of two tables: t, whose key is one of two columns, and p, its parent.
 type asked struct {
-	filewise.Watcher
+	Watcher
 	shape filewise.Shape
 }
 
@@ -516,7 +516,7 @@ func TestVariables(t *testing.T) {
 
 // given is a log of a session's statements, of a second each; ~ before one: the next is of its text.
 type given struct {
-	filewise.Capturer
+	Capturer
 	statements []string
 }
 
@@ -559,7 +559,7 @@ func TestTransactionsOfALog(t *testing.T) {
 }
 
 // mute returns no table.
-type mute struct{ filewise.Watcher }
+type mute struct{ Watcher }
 
 func (mute) Table(context.Context, string, func(string) bool) (filewise.TableFacts, error) {
 	return filewise.TableFacts{}, errors.New("no answer\nwithin 4s")

@@ -55,7 +55,7 @@ func (t *taking) older(s filewise.LoggedStatement) {
 
 // readLog counts the transactions of a log: the statements between BEGIN and COMMIT in a session, and statements
 // outside of them.
-func (t *taking) readLog(ctx context.Context, e filewise.Capturer, from io.Reader) ([]kind, error) {
+func (t *taking) readLog(ctx context.Context, e Capturer, from io.Reader) ([]kind, error) {
 	l := &ledger{known: map[string]int{}, sessions: map[string]*open{}, modes: map[string]int{}, manual: t.Settings[manually] != ""}
 	worked := &overlap{}
 	err := e.ReadLog(until{ctx, from}, t.Database, func(s filewise.LoggedStatement) {

@@ -80,7 +80,7 @@ func (m *mutated) unit() {
 
 // mutatedLogs captures 100 made-up logs of a kind, and fails if a study does not cover what it should within 2 points.
 // shape divides a statement as the engine's watcher does. If timed is false, the logs have no times.
-func mutatedLogs(t *testing.T, e filewise.Capturer, timed bool, shape func(text string) (filewise.Shape, error),
+func mutatedLogs(t *testing.T, e Capturer, timed bool, shape func(text string) (filewise.Shape, error),
 	render func([]loggedLine) string) {
 	t.Helper()
 	for seed := range uint64(100) {
@@ -119,7 +119,7 @@ func mutatedLogs(t *testing.T, e filewise.Capturer, timed bool, shape func(text 
 }
 
 // logsOf reads an engine's logs. Nothing else of the engine is needed.
-func logsOf(engine string) filewise.Capturer {
+func logsOf(engine string) Capturer {
 	rules := map[string]customsql.Rules{"postgres": postgres.CustomRules, "mariadb": innodb.CustomRules, "mysql": innodb.CustomRules}
 	return capturer{ruled{rules: rules[engine]}, products[engine]}
 }
@@ -133,7 +133,7 @@ func (r ruled) UserSQL() customsql.Rules { return r.rules }
 
 // shaped watches a made-up database with one table.
 type shaped struct {
-	filewise.Watcher
+	Watcher
 	shape func(string) (filewise.Shape, error)
 }
 

@@ -20,7 +20,7 @@ type ofOracle struct {
 	tables map[string]*oracleTable // by name. A nil table does not exist
 }
 
-func watchOracle(ctx context.Context, in asking) (filewise.Watcher, error) {
+func watchOracle(ctx context.Context, in asking) (Watcher, error) {
 	w := &ofOracle{asking: in, schema: in.database, tables: map[string]*oracleTable{}}
 	found, err := w.ask(ctx, "capture-schema", nil, in.database, in.database)
 	if err != nil {

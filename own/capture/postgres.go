@@ -17,7 +17,7 @@ type ofPostgres struct {
 	settings map[string]string
 }
 
-func watchPostgres(ctx context.Context, in asking) (filewise.Watcher, error) {
+func watchPostgres(ctx context.Context, in asking) (Watcher, error) {
 	w := &ofPostgres{asking: in, settings: map[string]string{}}
 	rows, err := w.ask(ctx, "extension", nil)
 	if err != nil {
@@ -83,9 +83,6 @@ func (w *ofPostgres) Counted(ctx context.Context) ([]filewise.CountedStatement, 
 	}
 	return customsql.Summed(all), err
 }
-
-// code returns the server's code of an error, or an empty text.
-func (w *ofPostgres) code(err error) string { return append(w.Codes(err), "")[0] }
 
 // Sessions counts the sessions of the database.
 func (w *ofPostgres) Sessions(ctx context.Context) (active, connected int, err error) {

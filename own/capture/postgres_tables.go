@@ -27,8 +27,7 @@ func (w *ofPostgres) quoted(ctx context.Context, name string) (string, error) {
 
 // names returns the names of a table's columns.
 func (w *ofPostgres) names(ctx context.Context, quoted string) ([]string, error) {
-	rows, err := w.ask(ctx, "names", nil, quoted)
-	return filewise.Each(rows, func(r filewise.Row) string { return r.Text(0) }), err
+	return w.texts(ctx, "names", quoted)
 }
 
 var postgresKinds = customsql.Kinds{filewise.TypeWhole: "int2 int4 int8 oid", filewise.TypeNumber: "numeric float4 float8",

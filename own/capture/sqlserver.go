@@ -31,7 +31,7 @@ func (w *ofSQLServer) Server() string {
 const storing = 2
 
 // watchSQLServer finds out what counts statements: the Query Store if it is on, else the plan cache, which forgets.
-func watchSQLServer(ctx context.Context, in asking) (filewise.Watcher, error) {
+func watchSQLServer(ctx context.Context, in asking) (Watcher, error) {
 	w := &ofSQLServer{asking: in, section: "counted-cache", schemas: map[string]bool{},
 		source: "; by the plans in its cache, which forgets those that it has no space for: the Query Store counts all"}
 	store, _ := w.ask(ctx, "store", nil) // if this fails, the plan cache counts

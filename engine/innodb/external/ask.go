@@ -1,7 +1,9 @@
 package external
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"maps"
 	"regexp"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/customsql"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/sqlrows"
 	"filewise/internal/sqlfile"
@@ -37,7 +40,11 @@ const (
 // CheckOptions refuses options that the driver does not read.
 func (Engine) CheckOptions(a filewise.Address) error { return options.Check(a) }
 
-// Ask opens an existing server for questions.
+// UserSQL returns the rules for reading users' SQL.
+func (Engine) UserSQL() customsql.Rules { return dialect.CustomRules }
+
+// Ask opens an existing server for questions. Its session is in no database, so that the questions are not counted in the
+// user's. Only Prepare has one in it.
 func (d Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewise.Asked, error) {
 	first, cancel := context.WithTimeout(ctx, 4*filewise.AskPatience)
 	defer cancel()
@@ -45,14 +52,15 @@ func (d Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewi
 	if err != nil {
 		return nil, err
 	}
-	if database := strings.Trim(t.Address.Path, "/"); database != "" {
+	database := cmp.Or(t.Database, strings.Trim(t.Address.Path, "/"))
+	if database != "" {
 		_, err := s.db.ExecContext(first, "SHOW CREATE DATABASE "+dialect.Ident(database))
 		if n, _ := dialect.Number(err); n == errNoDatabase || n == errNoRight && !s.seesFiles(first, database) {
 			return nil, errors.Join(filewise.Errorf(filewise.CodePreflight, "name a database that exists and that the account may see, or "+
 				"leave /"+database+" out of the URL", "%s: %w", t.Address, filewise.HideIn(err, t.Address.Hidden()...)), s.db.Close())
 		}
 	}
-	return questions{s, sqlfile.Must(sqlfile.Parse("own", text, template.FuncMap{"ident": dialect.Ident,
+	return questions{s, s.pool(database, 1), sqlfile.Must(sqlfile.Parse("own", text, template.FuncMap{"ident": dialect.Ident,
 		"files": func() string { return d.Product.Files.Of }}))}, nil
 }
 
@@ -71,6 +79,7 @@ func (s *server) seesFiles(ctx context.Context, database string) bool {
 // questions is a session that queries the server. It implements filewise.Asked.
 type questions struct {
 	server *server
+	within *sql.DB // in the user's database. It connects when it is first used
 	file   *sqlfile.File
 }
 
@@ -80,7 +89,16 @@ func (a questions) About() filewise.About {
 		Version: a.server.release, Settings: a.server.vars}
 }
 
-func (a questions) Close() error { return a.server.db.Close() }
+func (a questions) Close() error { return errors.Join(a.within.Close(), a.server.db.Close()) }
+
+// Prepare has the server parse a statement. The server reports no types.
+func (a questions) Prepare(ctx context.Context, statement string) (types []uint32, columns [][2]uint32, err error) {
+	prepared, err := a.within.PrepareContext(ctx, statement)
+	if err == nil {
+		err = prepared.Close()
+	}
+	return nil, nil, a.server.explain(err)
+}
 
 func (a questions) Codes(err error) []string { return []string{dialect.Code(err)} }
 

@@ -111,7 +111,7 @@ func TestSettingsOfADatabase(t *testing.T) {
 	b := bench{products()[0], s, ""}
 	b.Exec(t, "CREATE DATABASE theirshop", "CREATE TABLE theirshop.orders (id INT PRIMARY KEY)")
 	b.Account(t, "watcher", []string{"GRANT SELECT ON theirshop.* TO `filewise`@`%`"})
-	w, err := b.engine.Watch(deadline(t), b.Target("watcher"), "theirshop")
+	w, err := watch(t, b, b.Target("watcher"), "theirshop")
 	fatal(t, err)
 	defer w.Close()
 	_, err = w.Shape(deadline(t), "SELECT JSON_EXTRACT('{}', '$.a'), id + INTERVAL 1 DAY FROM orders WHERE 1 = 1 LIMIT 5", nil)
@@ -127,7 +127,7 @@ func TestSettingsOfADatabase(t *testing.T) {
 	fatal(t, dialect.CheckSettings(settings))
 	b.Exec(t, "SET GLOBAL autocommit = 0", "SET SESSION sql_mode = ''",
 		"CREATE TABLE theirshop.old (id INT PRIMARY KEY, at DATETIME DEFAULT '0000-00-00 00:00:00')")
-	w, err = b.engine.Watch(deadline(t), b.Target("watcher"), "theirshop")
+	w, err = watch(t, b, b.Target("watcher"), "theirshop")
 	fatal(t, err)
 	defer w.Close()
 	for set, want := range map[string]string{"-": "ALLOW_INVALID_DATES 0", "": " 0", "NO_ZERO_DATE,ONLY_FULL_GROUP_BY": "NO_ZERO_DATE 0"} {
@@ -230,7 +230,7 @@ func parented(t *testing.T, b bench) {
 	defer b.Exec(t, "DROP TABLE theirshop.pairs, theirshop.parts")
 	named := b.Target("watcher")
 	named.Address.Path = "theirshop" // as the URL may name it
-	w, err := b.engine.Watch(deadline(t), named, "theirshop")
+	w, err := watch(t, b, named, "theirshop")
 	fatal(t, err)
 	defer w.Close()
 	parts, err := w.Table(deadline(t), "parts", func(string) bool { return false })
@@ -285,11 +285,17 @@ func capturedMix(t *testing.T, b bench) {
 
 func takeCapture(t *testing.T, b bench, account string, o capture.Options) (*capture.Study, error) {
 	t.Helper()
-	e, _ := capture.Of(named{b.engine})
-	w, err := e.Watch(deadline(t), b.Target(account), o.Database)
+	w, err := watch(t, b, b.Target(account), o.Database)
 	fatal(t, err)
 	defer w.Close()
+	e, _ := capture.Of(named{b.engine})
 	return capture.Take(deadline(t), e, w, o)
+}
+
+func watch(t *testing.T, b bench, in filewise.Target, database string) (capture.Watcher, error) {
+	t.Helper()
+	e, _ := capture.Of(named{b.engine})
+	return e.Watch(deadline(t), in, database)
 }
 
 func shares(t *testing.T, s *capture.Study, want map[string]float64) {

@@ -28,7 +28,7 @@ func testCatalogue(t *testing.T, b bench) {
 		in := b.Target(account)
 		_, err := lookAt(b, deadline(t), in)
 		fatal(t, err)
-		w, err := b.engine.Watch(deadline(t), in, "asked")
+		w, err := watch(t, b, in, "asked")
 		fatal(t, err)
 		f, err := w.Table(deadline(t), "parent", func(string) bool { return false })
 		fatal(t, err)

@@ -1,4 +1,4 @@
-package external
+package capture
 
 import (
 	"cmp"
@@ -20,13 +20,12 @@ var unit = regexp.MustCompile(`\bSQL_TSI_([A-Z]+)\b`)
 
 // named restores names in digests. If a table's name is a keyword, as in `status`, a digest shows STATUS, which is
 // another table where case counts. MySQL's digests also do not double the backticks in a name.
-func (w *watcher) named(ctx context.Context, all []filewise.CountedStatement) error {
+func (w *ofInnoDB) named(ctx context.Context, all []filewise.CountedStatement) error {
 	tables, err := w.tables(ctx)
 	if err != nil {
 		return err
 	}
-	ticked, err := dialect.Column(ctx, w.db, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND "+
-		"COLUMN_NAME LIKE '%`%'", w.database)
+	ticked, err := w.texts(ctx, "backticks", w.database)
 	if err != nil {
 		return err
 	}
@@ -59,13 +58,10 @@ func (w *watcher) named(ctx context.Context, all []filewise.CountedStatement) er
 // doubtful matches a digest that leaves out values in two places.
 var doubtful = regexp.MustCompile(`(?s), \.\.\. .*, \.\.\.`)
 
-const readSample = "SELECT COALESCE(QUERY_SAMPLE_TEXT, '') FROM performance_schema.events_statements_summary_by_digest " +
-	"WHERE SCHEMA_NAME = ? AND DIGEST = ?"
-
 // sampled replaces a digest that leaves out values in two places by a full statement that the server has stored for it.
 // The statement shows how many values there were. MariaDB stores none, and a truncated one is not used.
-func (w *watcher) sampled(ctx context.Context, all []filewise.CountedStatement) {
-	if w.product != dialect.MySQL {
+func (w *ofInnoDB) sampled(ctx context.Context, all []filewise.CountedStatement) {
+	if w.engine != "mysql" {
 		return
 	}
 	for i := range all {
@@ -73,7 +69,7 @@ func (w *watcher) sampled(ctx context.Context, all []filewise.CountedStatement) 
 		if s.Hidden != "" || !doubtful.MatchString(s.Text) {
 			continue
 		}
-		found, err := dialect.Column(ctx, w.db, readSample, w.database, s.ID)
+		found, err := w.texts(ctx, "full-text", w.database, s.ID)
 		if err != nil {
 			s.Hidden = "its digest leaves out values in two places, and the server's sample of it could not be read"
 		}
@@ -83,22 +79,19 @@ func (w *watcher) sampled(ctx context.Context, all []filewise.CountedStatement) 
 	}
 }
 
-const readBodies = "SELECT ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = ? UNION ALL " +
-	"SELECT COALESCE(ROUTINE_DEFINITION, '') FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = ?"
-
 // shortest is the minimum length of a digest that is searched for in routines. Shorter ones, such as BEGIN, occur in
 // most routines.
 const shortest = 20
 
 // outer leaves out statements that triggers and routines execute, because the time of the calling statements includes
 // them. Their digests contain the routines' variable names.
-func (w *watcher) outer(ctx context.Context, all []filewise.CountedStatement) []filewise.CountedStatement {
-	bodies, err := dialect.Column(ctx, w.db, readBodies, w.database, w.database)
+func (w *ofInnoDB) outer(ctx context.Context, all []filewise.CountedStatement) []filewise.CountedStatement {
+	bodies, err := w.texts(ctx, "bodies", w.database, w.database)
 	if err != nil { // such statements drop out later: no server prepares variables
 		return all
 	}
 	for i, text := range bodies {
-		bodies[i] = tight(dialect.CustomRules.Key(text))
+		bodies[i] = tight(w.rules.Key(text))
 	}
 	return slices.DeleteFunc(all, func(s filewise.CountedStatement) bool {
 		text := tight(s.Text)

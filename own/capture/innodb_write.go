@@ -1,4 +1,4 @@
-package external
+package capture
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 )
 
 // missing lists the errors that show that an object named in a statement does not exist.
-var missing = []uint16{1054, 1146, 1305} // ER_BAD_FIELD_ERROR, ER_NO_SUCH_TABLE, ER_SP_DOES_NOT_EXIST
+var missing = []string{"1054", "1146", "1305"} // ER_BAD_FIELD_ERROR, ER_NO_SUCH_TABLE, ER_SP_DOES_NOT_EXIST
 
 var (
 	deletes = regexp.MustCompile(`(?i)^\s*DELETE +(FROM\b)`)
@@ -21,7 +21,7 @@ var (
 
 // exists returns an error if an object named in a writing statement is missing. A session that cannot write refuses
 // such a statement first. So queries are prepared in its place: of its tables and columns, and of what it reads.
-func (w *watcher) exists(ctx context.Context, s filewise.Shape) error {
+func (w *ofInnoDB) exists(ctx context.Context, s filewise.Shape) error {
 	columns := map[string][]string{}
 	for _, t := range s.Tables {
 		columns[t] = nil
@@ -64,13 +64,9 @@ func (w *watcher) exists(ctx context.Context, s filewise.Shape) error {
 
 // prepared returns an error only if an object named in a query is missing. Other errors concern the query and not the
 // statement.
-func (w *watcher) prepared(ctx context.Context, query string) error {
-	st, err := w.in.PrepareContext(ctx, query)
-	if n, _ := dialect.Number(err); slices.Contains(missing, n) {
+func (w *ofInnoDB) prepared(ctx context.Context, query string) error {
+	if _, _, err := w.prepare(ctx, query); slices.Contains(missing, w.code(err)) {
 		return err
-	}
-	if err == nil {
-		defer st.Close()
 	}
 	return context.Cause(ctx)
 }

@@ -1,4 +1,4 @@
-package external
+package capture
 
 import (
 	"context"
@@ -14,18 +14,15 @@ var zeroDates = []string{"NO_ZERO_DATE", "NO_ZERO_IN_DATE"}
 
 // Settings returns the SQL modes that decide which values are accepted, and whether names of tables are folded. If
 // columns have zero dates as defaults, the modes that forbid these are left out.
-func (w *watcher) Settings(ctx context.Context, sessions map[string]string) (map[string]string, error) {
+func (w *ofInnoDB) Settings(ctx context.Context, sessions map[string]string) (map[string]string, error) {
 	mode, own := sessions["sql_mode"]
 	if !own {
 		mode = w.vars["sql_mode"]
 	}
 	modes := dialect.Modes(mode)
-	ctx, cancel := context.WithTimeout(ctx, filewise.AskPatience)
-	defer cancel()
-	zero, err := dialect.Column(ctx, w.db, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND "+
-		"COLUMN_DEFAULT LIKE '%0000-00-00%' LIMIT 1", w.database)
+	zero, err := w.texts(ctx, "zero-dates", w.database)
 	if err != nil {
-		return nil, w.explain(err)
+		return nil, err
 	}
 	modes = slices.DeleteFunc(modes, func(mode string) bool {
 		return !dialect.Harmless(mode) || mode == "NO_AUTO_CREATE_USER" || // MySQL 8 no longer has it
@@ -42,21 +39,21 @@ func (w *watcher) Settings(ctx context.Context, sessions map[string]string) (map
 }
 
 // folds reports whether names of tables are case-insensitive.
-func (w *watcher) folds() bool {
+func (w *ofInnoDB) folds() bool {
 	v, ok := w.vars["lower_case_table_names"]
 	return ok && v != "0"
 }
 
 // tables returns the names of the database's tables. It reads them once.
-func (w *watcher) tables(ctx context.Context) (_ []string, err error) {
+func (w *ofInnoDB) tables(ctx context.Context) (_ []string, err error) {
 	if w.listed == nil {
-		w.listed, err = dialect.Column(ctx, w.db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ?", w.database)
+		w.listed, err = w.texts(ctx, "tables", w.database)
 	}
 	return w.listed, err
 }
 
 // fold replaces the names of a statement's tables by the names in the catalogue.
-func (w *watcher) fold(ctx context.Context, s *filewise.Shape) error {
+func (w *ofInnoDB) fold(ctx context.Context, s *filewise.Shape) error {
 	if !w.folds() {
 		return nil
 	}
