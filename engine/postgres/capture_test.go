@@ -254,7 +254,7 @@ func TestCaptureLog(t *testing.T) {
 	var got []string
 	take := func(s filewise.LoggedStatement) { got = append(got, fmt.Sprint(s.Session, " ", s.Key, " ", s.Seconds)) }
 	must(t, capturing(t).ReadLog(strings.NewReader(log), "shop", take))
-	want := "s1 BEGIN 0|s2 SELECT ? FROM a WHERE x IN (?, …) 0.0025|s1 UPDATE a SET x = ? 0.001|s1 COMMIT 0"
+	want := "s2 SELECT ? FROM a WHERE x IN (?, …) 0.0025|s1 BEGIN 0|s1 UPDATE a SET x = ? 0.001|s1 COMMIT 0"
 	if strings.Join(got, "|") != want {
 		t.Errorf("%s", strings.Join(got, "|"))
 	}
