@@ -40,7 +40,11 @@ func (l *life) work(ctx context.Context, i int) (err error) {
 		return err
 	}
 	if m.Work == 0 && phase.Ops == 0 {
-		return filewise.Errorf(filewise.CodeTrials, "use a longer --window or fewer connections (--connections, --users)",
+		remedy := "use a longer --window or fewer connections (--connections, --users)"
+		if phase.Rate > 0 {
+			remedy = "use a higher --rate, fewer rows a transaction (--commit-every) or a longer --window"
+		}
+		return filewise.Errorf(filewise.CodeTrials, remedy,
 			"none of %d connections committed anything within the window", len(sessions))
 	}
 	m.Operation, m.Unit, m.Bytes = phase.Operation, phase.Unit, m.Work*float64(phase.OpBytes)

@@ -67,6 +67,28 @@ func TestBudgetEndsTurnsAtFixedWork(t *testing.T) {
 	}
 }
 
+// Rows that arrive at a rate are committed one by one by default: at 100 a second no connection of 16
+// would fill a transaction of 100 rows within a window.
+func TestRateCommitsEachRow(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	for _, url := range []string{"", "sqlserver://u@h", "oracle://u@h/x"} {
+		for given, want := range map[int]int{0: 1, 10: 10} {
+			o := engines.New()
+			if o.Rate = plan.Of(100.0); url == "" {
+				o.Engine = plan.Of("mariadb")
+			} else {
+				o.Target = plan.Of(url)
+			}
+			if given > 0 {
+				o.CommitEvery = plan.Of(given)
+			}
+			if made, err := engines.Make(o); err != nil || made.Params.CommitEvery != want {
+				t.Errorf("%s, given %d: %d rows a commit, %v", url, given, made.Params.CommitEvery, err)
+			}
+		}
+	}
+}
+
 // A ladder changes nothing that is given, and there is none for a design that is not Filewise's.
 func TestLadderLeavesWhatIsGiven(t *testing.T) {
 	engines := plan.Engines(all.Engines())
@@ -77,6 +99,7 @@ func TestLadderLeavesWhatIsGiven(t *testing.T) {
 	}{
 		{"inserts", func(*plan.Options) {}, &experiment.Ladder{CommitEvery: 100, Connections: true}},
 		{"inserts", func(o *plan.Options) { o.CommitEvery, o.Connections = plan.Of(1), plan.Of(3) }, &experiment.Ladder{}},
+		{"inserts", func(o *plan.Options) { o.Rate = plan.Of(100.0) }, &experiment.Ladder{Connections: true}},
 		{"orders", func(*plan.Options) {}, &experiment.Ladder{Data: "warehouses", Size: true}},
 		{"orders", func(o *plan.Options) { o.Warehouses = plan.Of(4) }, &experiment.Ladder{}},
 		{"scan", func(*plan.Options) {}, &experiment.Ladder{Data: "rows", Size: true}},

@@ -25,7 +25,8 @@ const (
 
 func (m *maker) setParams() error {
 	m.plan.Params = m.sc.Params
-	if m.About.CommitEvery > 0 && m.Target.Mode == filewise.Managed && slices.Contains(m.sc.Flags, "commit-every") && !m.o.AsPublished.Value {
+	if m.About.CommitEvery > 0 && m.Target.Mode == filewise.Managed && slices.Contains(m.sc.Flags, "commit-every") &&
+		!m.o.AsPublished.Value && !m.o.Rate.Given() {
 		m.plan.Params.CommitEvery = m.About.CommitEvery
 	}
 	put(&m.plan.Params.Connections, &m.o.Connections)

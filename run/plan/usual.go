@@ -56,7 +56,7 @@ func (m *maker) setUsual() error {
 			m.sized = m.sized || to == &o.Size
 		}
 	}
-	if u.CommitEvery > 0 {
+	if u.CommitEvery > 0 && !o.Rate.Given() { // rows that arrive at a rate are not collected
 		usual(&o.CommitEvery, u.CommitEvery)
 	}
 	if u.Files != nil && !o.Layouts.Given() {
@@ -209,7 +209,7 @@ func (m *maker) setLadder() error {
 	l := experiment.Ladder{MostBytes: mostWritten, Connections: !o.Connections.Given() && !o.Users.Given() &&
 		slices.Contains(m.sc.Conditions(), filewise.CondContention)}
 	takes := func(flag string) bool { return slices.Contains(m.sc.Flags, flag) }
-	if takes("commit-every") && !o.CommitEvery.Given() {
+	if takes("commit-every") && !o.CommitEvery.Given() && !o.Rate.Given() {
 		l.CommitEvery = batchedOnLog
 	}
 	if p.Target.Mode == filewise.Managed && !o.Memory.Given() && m.About.FileCache && memoryCanBeLimited() {
