@@ -69,7 +69,7 @@ func (env *Environment) measureStorage(ctx context.Context, cache storage.Cache,
 	}
 	env.setLimits(limits, absent)
 	if err := cache.Add(limits); err != nil { // this run still uses the result
-		env.facts = append(env.facts, filewise.Fact{Name: "storage limit", Value: "not remembered: " + err.Error()})
+		env.facts = append(env.facts, filewise.Fact{Name: "storage limit", Value: "not stored: " + err.Error()})
 	}
 	return nil
 }

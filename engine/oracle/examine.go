@@ -90,7 +90,8 @@ func (e *examination) edition() {
 			e.Fail(check, freeFull, "%s holds %s at most, and %s are needed", e.server.about.product, humanize.IBytes(uint64(x.most)),
 				humanize.IBytes(uint64(need)))
 		default:
-			e.Warn(check, "keep to it what is concluded", "%s uses %s at most: what more would change is not seen", e.server.about.product, x.limit)
+			e.Warn(check, "draw conclusions for this edition only", "%s uses %s at most: the effect of more is not measured",
+				e.server.about.product, x.limit)
 		}
 	}
 }

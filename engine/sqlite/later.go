@@ -18,10 +18,9 @@ const (
 
 var arms = []filewise.AddedLater{filewise.LaterUntouched, filewise.LaterNewData, filewise.LaterRebuilt}
 
-// placeLater places the files, and those that are there before files are added:
-// one file of one share. Untouched, that is all there ever is; with new data the
-// further files take all new rows; rebuilt, all files are new, and the loaded one
-// goes when its rows are spread over them.
+// placeLater places the files of a layout with files added later. Loading has one file with one share. If the layout is
+// untouched, it stays the only file. With new data, the further files take all new rows. If rebuilt, all files are new,
+// and the loaded file goes when its rows are spread over them.
 func (s *shape) placeLater() error {
 	if s.layout.AddedLater == "" {
 		return s.place()

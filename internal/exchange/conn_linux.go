@@ -149,8 +149,8 @@ func (c *conn) Read(b []byte) (int, error) {
 // Unread implements Conn.
 func (c *conn) Unread(b []byte) { c.unread = slices.Concat(b, c.unread) }
 
-// tryRead reads what has come. It returns false if nothing has. It also sends what is held, and no other place does:
-// only from here on, the poller remembers a reply that comes before it is waited for.
+// tryRead reads available bytes. It returns false if there are none. Only tryRead sends held requests, because only from
+// here on does the poller remember a reply that comes before a caller waits for it.
 func (c *conn) tryRead(fd uintptr) bool {
 	r := &c.reading
 	switch c.sendHeld(fd) {

@@ -62,8 +62,8 @@ func (w *ofInnoDB) exists(ctx context.Context, s filewise.Shape) error {
 	return nil
 }
 
-// prepared returns an error only if an object named in a query is missing. Other errors concern the query and not the
-// statement.
+// prepared returns an error only if an object named in a query is missing. It ignores other errors, because they come
+// from the form of the query and not from the captured statement.
 func (w *ofInnoDB) prepared(ctx context.Context, query string) error {
 	if _, _, err := w.prepare(ctx, query); slices.Contains(missing, w.code(err)) {
 		return err

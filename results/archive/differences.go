@@ -140,7 +140,7 @@ func planned(p, q experiment.Plan, meant []string) []Difference {
 	c := collected{meant: meant}
 	add := c.add
 	add(Refused, "engine", "engine", p.Target.Engine, q.Target.Engine)
-	add(Refused, "engine", "where the server comes from", p.Target.Mode, q.Target.Mode)
+	add(Refused, "engine", "how the server is started", p.Target.Mode, q.Target.Mode)
 	add(Refused, "workload", "scenario", p.Scenario, q.Scenario)
 	add(Refused, "workload", "what is measured", measureWords(p), measureWords(q))
 	c.addParts("workload", "parameters of the workload", p.Params, q.Params)

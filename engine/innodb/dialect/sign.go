@@ -9,8 +9,8 @@ import (
 )
 
 // signature begins the comment of objects that Filewise has created in a database. A hash of the definition and of the
-// database's name, a name given only once, follows. So no copy and no changed object passes, nor one from another of
-// Filewise's databases.
+// database's unique name follows. So neither a copy, nor a changed object, nor one from another of Filewise's databases
+// is taken for this one.
 const (
 	signature = "Filewise 2: "
 	// signature1 began the comments until 0.8. A table's hash then covered only its columns' names, and indexes had none.
