@@ -120,7 +120,7 @@ func parameters(s filewise.Shape) string {
 	return b.String() + s.Pieces[len(s.Values)]
 }
 
-var geometry = regexp.MustCompile(`(?i)From(?:Text|WKB|GeoJSON) *\( *$`)
+var geometry = regexp.MustCompile("(?i)From(?:Text|WKB|GeoJSON)[` ]*\\( *$")
 
 const tableDenied = "1142" // ER_TABLEACCESS_DENIED
 

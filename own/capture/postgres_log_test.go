@@ -177,7 +177,7 @@ func TestTextLogsOfPostgres(t *testing.T) {
 	}{
 		"Debian": {debian, lines}, "RDS": {rds, lines}, "pgBadger": {"%t [%p]: [%l-1] user=%u,db=%d,app=%a,client=%h ", lines},
 		"no names": {"%m %p %u %d ", lines}, "epoch": {"%n|%c|%d|%u|", lines}, "Azure": {"%t-%c-", lines}, "default": {"%m [%p] ", lines},
-		"process last": {"%u/%d %s %e %i pid=%p ", lines}, "virtual": {"%t %d %v ", lines},
+		"process last": {"%u/%d %s %e %i pid=%p ", lines}, "virtual": {"%t %d %v ", lines}, "angles": {"<%m %v %p %u@%d/%a> ", lines},
 		"Docker": {"%m [%p] ", each(`{"log":%s,"stream":"stderr","time":"2026-11-28T10:00:01Z"}`)},
 		"compose": {debian, func(all []string) string {
 			return "db-1  | " + strings.Join(all, "db-1  | ")

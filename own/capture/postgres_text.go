@@ -56,8 +56,8 @@ var (
 	process = []*regexp.Regexp{regexp.MustCompile(`\b([0-9a-f]{6,8}\.[0-9a-f]{1,8})\b`), regexp.MustCompile(`\[(\d+)\]`),
 		regexp.MustCompile(`(?i)\b(?:pid|proc|process|p)[=: ]+(\d+)`), regexp.MustCompile(`\[(\d+)-\d+\]`),
 		regexp.MustCompile(`(?:^|[^\w/])(\d{2,8})(?:$|[^\w/])`), regexp.MustCompile(`\b(\d+)/\d+\b`)}
-	databases = []*regexp.Regexp{regexp.MustCompile(`(?i)\b(?:db|database|dbname|d)(?:=|: )"?([^\s,;:|"\]]*)`),
-		regexp.MustCompile(`[^\s@=,\[\]]@([^\s@:,;|\]]*)`)}
+	databases = []*regexp.Regexp{regexp.MustCompile(`(?i)\b(?:db|database|dbname|d)(?:=|: )"?([^\s,;:|"\]/>)]*)`),
+		regexp.MustCompile(`[^\s@=,\[\]]@([^\s@:,;|\]/>)]*)`)}
 	inPrefix = regexp.MustCompile(`[\p{L}\p{N}_$-]+`)
 	// shipped matches what syslog, journald, containerd and docker put before a server's lines.
 	shipped = regexp.MustCompile(`^(?:(?:<\d+>)?(?:\w{3} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) \S+ [\w./@-]+?\[(\d+)\]: ?|` +

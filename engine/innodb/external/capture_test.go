@@ -259,7 +259,7 @@ func parented(t *testing.T, b bench) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if s, err := w.Shape(deadline(t), "SELECT ST_GeomFromText('POINT(1 2)')", nil); err != nil || s.Values[0].Said != "geometry" {
+	if s, err := w.Shape(deadline(t), "SELECT `ST_GeomFromText` ('POINT(1 2)')", nil); err != nil || s.Values[0].Said != "geometry" {
 		t.Errorf("geometry of made-up texts: %+v, %v", s, err)
 	}
 }
