@@ -94,15 +94,20 @@ func (d *database) Settle(ctx context.Context) error {
 	d.e.mu.Lock()
 	d.inTurn = false
 	d.e.mu.Unlock()
+	d.write()
+	if d.worked.Load() {
+		return d.stage(ctx, filewise.StageDrain)
+	}
+	return d.stage(ctx, filewise.StageSettle)
+}
+
+// write advances the clock by the time that the pending changes need.
+func (d *database) write() {
 	done := d.done.Load()
 	written := d.written.Swap(done)
 	if write := d.e.config.Drain; write != nil && done > written {
 		d.e.clock.Advance(write(d.l, done-written))
 	}
-	if d.worked.Load() {
-		return d.stage(ctx, filewise.StageDrain)
-	}
-	return d.stage(ctx, filewise.StageSettle)
 }
 
 // settled returns the planted share of others' changes.

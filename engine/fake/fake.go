@@ -70,6 +70,9 @@ type Config struct {
 	// Drain returns how long a background writer still writes when the database is brought to rest. It is given the number
 	// of operations since the database last was at rest. The time is added to the duration in Stages. If nil, it is 0.
 	Drain func(l filewise.Layout, operations int64) time.Duration
+	// CheckpointEvery is the number of operations after which the server writes what is pending, while its clients wait. If 0,
+	// it writes only when the database is brought to rest.
+	CheckpointEvery int64
 	// LogWait returns how long each operation waits for the log. If nil, waits are not counted.
 	LogWait func(filewise.Program) time.Duration
 	// Others is the share of the server's changes that other clients make.

@@ -54,7 +54,10 @@ func (s *session) Do(ctx context.Context, first, n int64) (int64, error) {
 		if s.phase.Appends { // others leave no rows: their workloads check nothing here
 			s.d.committed[s.worker].add(first+done, every)
 		}
-		s.d.done.Add(every)
+		committed := s.d.done.Add(every)
+		if x := s.d.e.config.CheckpointEvery; x > 0 && committed-s.d.written.Load() >= x {
+			s.d.write()
+		}
 	}
 	return n, nil
 }

@@ -124,6 +124,33 @@ func TestLadderKeepsToTheBudget(t *testing.T) {
 	}
 }
 
+// If no rung holds, the warning of what it would take stands while two thirds of the budget are left, and stays.
+func TestWhatItWouldTakeIsSaidEarly(t *testing.T) {
+	for _, budget := range []time.Duration{30 * time.Second, 2 * time.Minute, 20 * time.Minute} {
+		w := climber(t, 1<<40, map[int]float64{1: 1000, 2: 1000})
+		w.plan.Budget, w.plan.MaxBlocks = budget, 30
+		trials, _ := w.run(t)
+		said := false
+		for n := range trials {
+			j, err := w.plan.Judge(trials[:n+1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(j.Warnings, func(x filewise.Warning) bool { return x.Code == "conditions" })
+			if first := i >= 0 && !said; first && (j.Elapsed > budget/3 || !strings.HasPrefix(j.Warnings[i].Remedy, "It would take ")) {
+				t.Errorf("budget %v: after %v, with %d rungs: %+v", budget, j.Elapsed, len(w.plan.Rungs), j.Warnings[i])
+			}
+			if said && i < 0 {
+				t.Errorf("budget %v: after %v it is no longer said", budget, j.Elapsed)
+			}
+			said = said || i >= 0
+		}
+		if !said {
+			t.Errorf("budget %v: not said, with %d rungs", budget, len(w.plan.Rungs))
+		}
+	}
+}
+
 // A design that cannot be had leaves the run with its own.
 func TestLadderIsLeft(t *testing.T) {
 	w := climber(t, 10<<20, map[int]float64{1: 1000, 2: 1000})

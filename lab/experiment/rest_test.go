@@ -52,6 +52,35 @@ func TestRestSeesWhatTheWindowLeaves(t *testing.T) {
 	}
 }
 
+// A checkpoint that falls into the window, and a background writer that works on after it, change what a window sees by
+// when they fall; all work by all time stays the planted 2 s against 1.5 s.
+func TestRestSeesCheckpointsInMidWindow(t *testing.T) {
+	for _, every := range []int64{150, 300} { // turns commit about 400 operations
+		effects := map[string]float64{}
+		for _, observe := range []string{experiment.ObserveRest, ""} {
+			c := lazy()
+			c.CheckpointEvery = every
+			w := newInterleaved(t, []int{1, 2}, c)
+			w.plan.Observe, w.plan.MaxBlocks = observe, 6
+			trials, _ := w.run(t)
+			j, err := w.plan.Judge(trials)
+			if err != nil {
+				t.Fatal(err)
+			}
+			analysis, ok := j.First().Result.Last()
+			if !ok {
+				t.Fatalf("a checkpoint each %d operations, observe %q: no estimate", every, observe)
+			}
+			effects[observe] = analysis.Estimates[1].Effect
+		}
+		planted := math.Log(2 / 1.5)
+		if math.Abs(effects[experiment.ObserveRest]-planted) > 0.02 || math.Abs(effects[""]-planted) < 0.05 {
+			t.Errorf("a checkpoint each %d operations: effect %.3f from rest to rest, %.3f within the window; planted %.3f", every,
+				effects[experiment.ObserveRest], effects[""], planted)
+		}
+	}
+}
+
 // All work counts, before and after the window too, by all time, less what an empty drain takes.
 func TestRestIsAllWorkByAllTime(t *testing.T) {
 	w := newInterleaved(t, []int{1, 2}, lazy())
