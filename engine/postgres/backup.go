@@ -16,6 +16,7 @@ import (
 	"filewise/engine/internal/server"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/installed"
+	"filewise/internal/filesystem"
 	"filewise/internal/sqlfile"
 )
 
@@ -123,7 +124,7 @@ func (d *design) backupVolume() int {
 func (b *backuper) makeDir() error {
 	at := b.instance.sites.dirs[b.build.design.backupVolume()]
 	dir := b.instance.repository()
-	err := server.In(at, dir, func(root *os.Root, rel string) error { return root.Mkdir(rel, 0o700) })
+	err := filesystem.In(at, dir, func(root *os.Root, rel string) error { return root.Mkdir(rel, 0o700) })
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"filewise/engine/internal/server"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/installed"
+	"filewise/internal/filesystem"
 )
 
 // socketName is PostgreSQL's name for the socket of port 5432.
@@ -136,7 +137,7 @@ func (i *instance) config() *pgx.ConnConfig {
 func (i *instance) spec() (server.Spec, error) {
 	// All processes of an earlier server are gone.
 	for _, left := range []string{"postmaster.pid", socketName, socketName + ".lock"} {
-		if err := server.RemoveIn(i.sites.dirs[i.sites.home], filepath.Join(i.sites.dataDir(), left)); err != nil {
+		if err := filesystem.RemoveIn(i.sites.dirs[i.sites.home], filepath.Join(i.sites.dataDir(), left)); err != nil {
 			return server.Spec{}, err
 		}
 	}

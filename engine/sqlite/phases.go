@@ -7,7 +7,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/script"
-	managed "filewise/engine/internal/server"
+	"filewise/internal/filesystem"
 )
 
 // Restart closes every file, which checkpoints it, and opens it again: the page
@@ -20,7 +20,7 @@ func (d *database) Evict(ctx context.Context) error { return d.reopenAll(ctx, ev
 
 // evict drops a file's pages from the system's cache. No connection must be open:
 // closing a descriptor drops the process's locks on the file.
-func evict(path string) error { return managed.Evict(filepath.Dir(path), path) }
+func evict(path string) error { return filesystem.EvictIn(filepath.Dir(path), path) }
 
 // reopenAll does something between closing the files and opening them.
 func (d *database) reopenAll(ctx context.Context, between func(path string) error) error {

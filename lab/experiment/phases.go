@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -78,14 +77,7 @@ func (l *life) evictBackups() error {
 			if err != nil || !e.Type().IsRegular() {
 				return err
 			}
-			if err := filesystem.SyncFile(path); err != nil {
-				return err
-			}
-			f, err := os.Open(path)
-			if err != nil {
-				return err
-			}
-			return errors.Join(filesystem.Evict(f), f.Close())
+			return errors.Join(filesystem.SyncFile(path), filesystem.EvictIn(filepath.Dir(b.Path), path))
 		})
 		if err != nil {
 			return fmt.Errorf("emptying the cache of the backup: %w", err)

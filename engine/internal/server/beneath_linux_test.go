@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"filewise/internal/filesystem"
 )
 
 // No link that the server's user has put into its directory leads Filewise, which may
@@ -13,16 +15,16 @@ func TestLinksOutOfADirectory(t *testing.T) {
 	outside := t.TempDir()
 	secret := filepath.Join(outside, "secret")
 	for name, try := range map[string]func(dir string) error{
-		"read": func(dir string) error { _, err := OpenIn(dir, filepath.Join(dir, "file")); return err },
+		"read": func(dir string) error { _, err := filesystem.OpenIn(dir, filepath.Join(dir, "file")); return err },
 		"read below": func(dir string) error {
-			_, err := OpenIn(dir, filepath.Join(dir, "sub", "secret"))
+			_, err := filesystem.OpenIn(dir, filepath.Join(dir, "sub", "secret"))
 			return err
 		},
-		"a pipe": func(dir string) error { _, err := OpenIn(dir, filepath.Join(dir, "pipe")); return err },
-		"write":  func(dir string) error { return WriteIn(dir, filepath.Join(dir, "file"), []byte("x")) },
-		"make":   func(dir string) error { _, err := MakeIn(dir, filepath.Join(dir, "sub", "new")); return err },
-		"remove": func(dir string) error { return RemoveIn(dir, filepath.Join(dir, "sub", "secret")) },
-		"evict":  func(dir string) error { return Evict(dir, filepath.Join(dir, "sub", "secret")) },
+		"a pipe": func(dir string) error { _, err := filesystem.OpenIn(dir, filepath.Join(dir, "pipe")); return err },
+		"write":  func(dir string) error { return filesystem.WriteIn(dir, filepath.Join(dir, "file"), []byte("x")) },
+		"make":   func(dir string) error { _, err := filesystem.MakeIn(dir, filepath.Join(dir, "sub", "new")); return err },
+		"remove": func(dir string) error { return filesystem.RemoveIn(dir, filepath.Join(dir, "sub", "secret")) },
+		"evict":  func(dir string) error { return filesystem.EvictIn(dir, filepath.Join(dir, "sub", "secret")) },
 		"copy": func(dir string) error {
 			return Copy(t.Context(), filepath.Join(dir, "file"), filepath.Join(dir, "new"))
 		},

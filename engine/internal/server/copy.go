@@ -22,7 +22,7 @@ const copyBuffer = 1 << 20
 // An existing destination is overwritten in place, so that it keeps its place on the storage. The destination is
 // synced, and its pages are dropped from the operating system's cache.
 func Copy(ctx context.Context, from, to string) (err error) {
-	in, err := OpenIn(filepath.Dir(from), from)
+	in, err := filesystem.OpenIn(filepath.Dir(from), from)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func copyThen(ctx context.Context, in *os.File, dir, to string, then func(out *o
 	if err != nil {
 		return err
 	}
-	out, err := openIn(dir, to, os.O_RDWR|os.O_CREATE, info.Mode().Perm())
+	out, err := filesystem.OpenFileIn(dir, to, os.O_RDWR|os.O_CREATE, info.Mode().Perm())
 	if err != nil {
 		return err
 	}

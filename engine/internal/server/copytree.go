@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"filewise/internal/filesystem"
 )
 
 // CopyTree copies a tree in a server's directory, each file as copyRanges does, and syncs nothing. Symbolic links keep
@@ -29,7 +31,7 @@ func CopyTree(ctx context.Context, dir, from, copied string) error {
 		case e.IsDir():
 			return os.Mkdir(to, 0o700)
 		case e.Type().IsRegular():
-			in, err := OpenIn(dir, path)
+			in, err := filesystem.OpenIn(dir, path)
 			if err != nil {
 				return err
 			}
@@ -44,10 +46,10 @@ func CopyTree(ctx context.Context, dir, from, copied string) error {
 
 func copyLink(dir, path, copied, to string) (err error) {
 	var target string
-	if err = In(dir, path, func(r *os.Root, rel string) (err error) { target, err = r.Readlink(rel); return err }); err != nil {
+	if err = filesystem.In(dir, path, func(r *os.Root, rel string) (err error) { target, err = r.Readlink(rel); return err }); err != nil {
 		return err
 	}
-	return In(copied, to, func(r *os.Root, rel string) error { return r.Symlink(target, rel) })
+	return filesystem.In(copied, to, func(r *os.Root, rel string) error { return r.Symlink(target, rel) })
 }
 
 // writeOnly hides the file's ReadFrom, which could use copy_file_range(2).

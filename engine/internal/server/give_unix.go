@@ -11,13 +11,14 @@ import (
 	"syscall"
 
 	"filewise"
+	"filewise/internal/filesystem"
 )
 
 // Give makes the server's user the owner of a file or tree in a server's directory, or of the directory itself. What
 // the user owns already is not touched: a new ctime would make a reset copy it again. Give refuses a file with a second
 // hard link, because the other name can lie anywhere.
 func Give(dir, path string, to *User) error {
-	return In(dir, path, func(root *os.Root, rel string) error {
+	return filesystem.In(dir, path, func(root *os.Root, rel string) error {
 		return fs.WalkDir(root.FS(), filepath.ToSlash(rel), func(rel string, _ fs.DirEntry, err error) error {
 			if err != nil {
 				return err

@@ -42,7 +42,7 @@ func evictTree(dir string) error {
 		if err != nil || !e.Type().IsRegular() {
 			return err
 		}
-		return Evict(dir, path)
+		return filesystem.EvictIn(dir, path)
 	})
 }
 

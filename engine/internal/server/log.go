@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode"
+
+	"filewise/internal/filesystem"
 )
 
 // Limits on what is read and shown of a log.
@@ -17,7 +19,7 @@ const (
 // Tail returns the last lines of a log that picks selects; a nil picks selects every line. It returns "" if no line is
 // selected or the log cannot be read.
 func Tail(path string, picks func(string) bool) string {
-	f, err := OpenIn(filepath.Dir(path), path)
+	f, err := filesystem.OpenIn(filepath.Dir(path), path)
 	if err != nil {
 		return ""
 	}

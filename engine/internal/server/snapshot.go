@@ -40,7 +40,7 @@ func Take(ctx context.Context, roots []string, copyOf func(root string) string) 
 				s.dirs[from] = true
 				return os.Mkdir(to, 0o700)
 			}
-			in, err := OpenIn(root, from)
+			in, err := filesystem.OpenIn(root, from)
 			if err != nil {
 				return err
 			}
@@ -76,16 +76,16 @@ func (s *Snapshot) Restore(ctx context.Context) (int64, error) {
 		err := walk(ctx, s.copy(root), func(rel string, e fs.DirEntry) error {
 			from, to := filepath.Join(s.copy(root), rel), filepath.Join(root, rel)
 			if e.IsDir() {
-				return In(root, to, mkdir)
+				return filesystem.In(root, to, mkdir)
 			}
 			now, err := stampOf(to)
 			if err == nil && now == s.files[to] {
-				return Evict(root, to) // even if it was not read: every file starts as cold as the copied ones
+				return filesystem.EvictIn(root, to) // even if it was not read: every file starts as cold as the copied ones
 			}
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
-			in, err := OpenIn(s.copy(root), from)
+			in, err := filesystem.OpenIn(s.copy(root), from)
 			if err != nil {
 				return err
 			}
@@ -115,7 +115,7 @@ func (s *Snapshot) removeNew(ctx context.Context, root string) error {
 		if _, known := s.files[path]; known && !e.IsDir() || s.dirs[path] && e.IsDir() {
 			return nil
 		}
-		if err := RemoveIn(root, path); err != nil {
+		if err := filesystem.RemoveIn(root, path); err != nil {
 			return err
 		}
 		if e.IsDir() {
@@ -150,15 +150,4 @@ func mkdir(root *os.Root, rel string) error {
 		return err
 	}
 	return nil
-}
-
-// Evict drops the pages of a file in a server's directory from the operating system's cache. The file must have been
-// synced.
-func Evict(root, path string) error {
-	f, err := OpenIn(root, path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return filesystem.Evict(f)
 }

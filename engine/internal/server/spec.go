@@ -13,6 +13,7 @@ import (
 
 	"filewise"
 	"filewise/host/machine"
+	"filewise/internal/filesystem"
 )
 
 // Spec describes how to start a process.
@@ -46,7 +47,7 @@ func Start(s Spec) (*Process, error) {
 		return nil, err
 	}
 	raiseLimit()
-	log, err := openIn(filepath.Dir(s.Log), s.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	log, err := filesystem.OpenFileIn(filepath.Dir(s.Log), s.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, filewise.Errorf(filewise.CodePreflight, "", "log file of %s: %w", filepath.Base(s.Path), err)
 	}

@@ -9,14 +9,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"filewise/engine/internal/server"
+	"filewise/internal/filesystem"
 )
 
 // DropSegment has the kernel remove the server's one System V shared memory segment when the server's last process
 // ends. By these 56 bytes a server sees that its data directory is in use. Without this the segment would stay for good
 // after a kill. If removal is not permitted, the segment stays.
 func DropSegment(dir, dataDir string) {
-	f, err := server.OpenIn(dir, filepath.Join(dataDir, "postmaster.pid"))
+	f, err := filesystem.OpenIn(dir, filepath.Join(dataDir, "postmaster.pid"))
 	if err != nil {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"filewise/engine/internal/script"
 	"filewise/engine/internal/server"
 	"filewise/engine/postgres/internal/client"
+	"filewise/internal/filesystem"
 )
 
 // MakeTemplate makes a data directory with initdb, from which every build starts. initdb takes a second, a copy a tenth
@@ -96,10 +97,10 @@ const slimming = "UPDATE pg_database SET datistemplate = false, datallowconn = t
 // longer.
 func slimmed(ctx context.Context, spec server.Spec, dir string) error {
 	script := filepath.Join(dir, "slim.sql")
-	if err := server.WriteIn(dir, script, []byte(slimming)); err != nil {
+	if err := filesystem.WriteIn(dir, script, []byte(slimming)); err != nil {
 		return err
 	}
-	stdin, err := server.OpenIn(dir, script)
+	stdin, err := filesystem.OpenIn(dir, script)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package server
+package filesystem
 
 import (
 	"errors"
@@ -11,12 +11,11 @@ import (
 
 // A server that refuses root runs as another user. Its processes can put links anywhere in its
 // directories, in which Filewise works, too, possibly as root. So Filewise opens such files relative to the directory
-// (os.Root), and no link
-// leads out of it.
+// (os.Root), and no link leads out of it.
 
 // OpenIn opens a regular file in a server's directory for reading.
 func OpenIn(dir, path string) (*os.File, error) {
-	f, err := openIn(dir, path, os.O_RDONLY, 0)
+	f, err := OpenFileIn(dir, path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -30,8 +29,8 @@ func OpenIn(dir, path string) (*os.File, error) {
 	return f, nil
 }
 
-// openIn opens a file in a server's directory. If it is a pipe, openIn does not wait for the other end.
-func openIn(dir, path string, flag int, perm fs.FileMode) (f *os.File, err error) {
+// OpenFileIn opens a file in a server's directory. If it is a pipe, OpenFileIn does not wait for the other end.
+func OpenFileIn(dir, path string, flag int, perm fs.FileMode) (f *os.File, err error) {
 	err = In(dir, path, func(root *os.Root, rel string) error {
 		f, err = root.OpenFile(rel, flag|syscall.O_NONBLOCK, perm)
 		return err
@@ -55,7 +54,7 @@ func In(dir, path string, do func(root *os.Root, rel string) error) error {
 
 // MakeIn creates a new file in a server's directory. Only the file's owner can read or write it.
 func MakeIn(dir, path string) (*os.File, error) {
-	return openIn(dir, path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	return OpenFileIn(dir, path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
 // WriteIn creates or replaces a file in a server's directory. Only the owner of a new file can read or write it.
@@ -65,3 +64,13 @@ func WriteIn(dir, path string, content []byte) error {
 
 // RemoveIn removes a file or a tree in a server's directory. It is no error if the path does not exist.
 func RemoveIn(dir, path string) error { return In(dir, path, (*os.Root).RemoveAll) }
+
+// EvictIn drops the pages of a file in a server's directory from the operating system's cache. The file must have been
+// synced.
+func EvictIn(dir, path string) error {
+	f, err := OpenIn(dir, path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(Evict(f), f.Close())
+}
