@@ -15,7 +15,7 @@ import (
 // A server that is stopped while something is timed as a whole, a drain or a backup, has stood still. Times are counted
 // in checks of its processes, because a busy machine can hold up the test itself.
 func TestServerStoppedWhileTimed(t *testing.T) {
-	const stands, takes = 16, 20
+	const stands, takes = 5, 6
 	var checks atomic.Int64
 	l := &life{runner: &Runner{Clock: filewise.RealClock{}, Stopped: func() bool { return checks.Add(1) <= stands }}}
 	err := l.beating("drain", func() error {

@@ -146,7 +146,7 @@ func (i *instance) Settle(ctx context.Context) error {
 	return nil
 }
 
-// lastSettle returns how long the last Settle wrote, without the time until the page cleaner began.
+// lastSettle returns how long the last Settle wrote, without the time that the page cleaner slept.
 func (i *instance) lastSettle(context.Context) (filewise.Settled, error) {
 	took := time.Duration(i.took.Load())
 	return filewise.Settled{Took: &took}, nil
