@@ -43,6 +43,10 @@ type About struct {
 // AskPatience limits each question's time, so that a question blocked by a lock does not hold up the rest.
 const AskPatience = 4 * time.Second
 
+// ReadPatience limits opening a session, and each question that a command cannot do without. It is the same for every
+// engine and command.
+const ReadPatience = 20 * time.Second
+
 // RowsOf returns a driver's rows as Rows.
 func RowsOf(all [][]any) []Row {
 	return Each(all, func(r []any) Row { return r })

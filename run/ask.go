@@ -10,7 +10,7 @@ import (
 
 // askPatience bounds every read-only question to an external server. Otherwise a server that accepts the connection and
 // never answers, or sends rows without end, would block the command for ever. Tests shorten it.
-var askPatience = 30 * time.Second
+var askPatience = filewise.ReadPatience
 
 var errSilent = errors.New("no answer")
 

@@ -16,7 +16,7 @@ func (Engine) CheckOptions(a filewise.Address) error { return options.Check(a) }
 // Ask opens an existing database for questions.
 func (e Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewise.Asked, error) {
 	t.Database = "" // a schema: any session reads of all, and for backups Open would look for RMAN
-	first, cancel := context.WithTimeout(ctx, 5*filewise.AskPatience)
+	first, cancel := context.WithTimeout(ctx, filewise.ReadPatience)
 	defer cancel()
 	opened, err := e.Open(first, t)
 	if err != nil {

@@ -33,7 +33,7 @@ func (Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewise
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*filewise.AskPatience)
+	ctx, cancel := context.WithTimeout(ctx, filewise.ReadPatience)
 	defer cancel()
 	a := &questions{link: l, about: filewise.About{Settings: map[string]string{}}, file: file}
 	if err := a.greet(ctx); err != nil {

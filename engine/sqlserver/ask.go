@@ -20,7 +20,7 @@ func (Engine) CheckOptions(a filewise.Address) error { return checkOptions(a) }
 
 // Ask opens an existing server for questions, in the target's database if the target names one.
 func (e Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewise.Asked, error) {
-	first, cancel := context.WithTimeout(ctx, 4*filewise.AskPatience)
+	first, cancel := context.WithTimeout(ctx, filewise.ReadPatience)
 	defer cancel()
 	database := t.Database
 	t.Database = ""

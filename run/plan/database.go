@@ -147,7 +147,7 @@ func (m *maker) setFill() error {
 	for _, l := range m.plan.Layouts {
 		work, err := filler.FillWork(m.plan.Target, l, program)
 		if err != nil {
-			return Refused(m.Engine, l, err)
+			return largerFor(m.Engine, m.plan, program, Refused(m.Engine, l, err))
 		}
 		if work > 0 && (least == 0 || work < least) {
 			least = work

@@ -70,18 +70,23 @@ func TestRemediesArePlanned(t *testing.T) {
 // A size that is too small is refused with the size that works for all layouts, rather than for the first.
 func TestLeastSize(t *testing.T) {
 	engines := plan.Engines(all.Engines())
-	const engine = "sqlite"
-	o := engines.New()
-	o.Engine, o.Volumes = plan.Of(engine), plan.Of([]plan.Pair{{Name: "here", Value: t.TempDir()}})
-	set(t, o, "size", "1")
-	_, err := planned(t, engines, o)
-	least := regexp.MustCompile(`^use --size (\S+) or more`).FindStringSubmatch(filewise.RemedyOf(err))
-	if least == nil {
-		t.Fatalf("%s: %v; %s", engine, err, filewise.RemedyOf(err))
-	}
-	set(t, o, "size", least[1])
-	if _, err := planned(t, engines, o); err != nil {
-		t.Errorf("%s, %s: %v; %s", engine, least[1], err, filewise.RemedyOf(err))
+	for _, engine := range []string{"sqlite", "mariadb"} {
+		o := engines.New()
+		o.Engine, o.Volumes = plan.Of(engine), plan.Of([]plan.Pair{{Name: "here", Value: t.TempDir()}})
+		set(t, o, "size", "1")
+		_, err := planned(t, engines, o)
+		least := regexp.MustCompile(`^use --size (\S+) or more`).FindStringSubmatch(filewise.RemedyOf(err))
+		if least == nil {
+			t.Errorf("%s: %v; %s", engine, err, filewise.RemedyOf(err))
+			continue
+		}
+		set(t, o, "size", least[1])
+		if _, err := planned(t, engines, o); err != nil {
+			t.Errorf("%s, %s: %v; %s", engine, least[1], err, filewise.RemedyOf(err))
+		}
+		if p, err := engines.Make(o); err != nil || len(p.Plan.LeftOut) > 0 {
+			t.Errorf("%s, %s: %v left out, %v", engine, least[1], p.Plan.LeftOut, err)
+		}
 	}
 }
 

@@ -248,7 +248,9 @@ func (m *maker) possible(arms []arm) ([]arm, error) {
 		can = append(can, a)
 	}
 	if len(can) < 2 && why != nil {
-		return nil, why
+		all := m.plan
+		all.Layouts = filewise.Each(arms, func(a arm) filewise.Layout { return a.Layout })
+		return nil, largerFor(m.Engine, all, program, why)
 	}
 	return can, nil
 }

@@ -46,7 +46,7 @@ func (Engine) UserSQL() customsql.Rules { return dialect.CustomRules }
 // Ask opens an existing server for questions. Its session is in no database, so that the questions are not counted in the
 // user's. Only Prepare has one in it.
 func (d Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewise.Asked, error) {
-	first, cancel := context.WithTimeout(ctx, 4*filewise.AskPatience)
+	first, cancel := context.WithTimeout(ctx, filewise.ReadPatience)
 	defer cancel()
 	s, err := d.open(first, withoutPath(t), d.reading)
 	if err != nil {
