@@ -55,7 +55,8 @@ func Facts(ctx context.Context, e filewise.Engine, t filewise.Target) (filewise.
 		return filewise.Inspection{}, filewise.Errorf(filewise.CodeUsage, "see filewise engines", "%s cannot be inspected: %w",
 			e.Name(), filewise.ErrUnsupported)
 	}
-	opened, err := a.Ask(ctx, t, SQL(e.Name()))
+	opened, err := run.Ask(ctx, t, "a session", func(ctx context.Context) (filewise.Asked, error) { return a.Ask(ctx, t, SQL(e.Name())) },
+		func(late filewise.Asked) { _ = late.Close() })
 	if err != nil {
 		return filewise.Inspection{}, err
 	}
