@@ -56,6 +56,9 @@ func packDeltas(ds []filewise.Delta) (string, error) {
 }
 
 func unpackDeltas(b *budget, text string) ([]filewise.Delta, error) {
+	if ds, ok := scanDeltas(text); ok {
+		return ds, b.take(4 * int64(len(text)))
+	}
 	var packed []delta
 	if err := b.unmarshal(text, &packed); err != nil || packed == nil {
 		return nil, err

@@ -91,16 +91,21 @@ func (b *budget) take(bytes int64) error {
 	return nil
 }
 
+// small is the length in bytes up to which a text is decoded unchecked: at most small*objectBytes, 16 MiB of memory.
+const small = 16 << 10
+
 // unmarshal decodes a text, which another program may have written.
-func (b *budget) unmarshal(text string, to any) error {
-	memory, err := checkJSONSize([]byte(text), b.limits)
-	if err == nil {
-		err = b.take(memory)
+func (b *budget) unmarshal(text string, to any) (err error) {
+	content, memory := []byte(text), int64(len(text))
+	if memory > small {
+		if memory, err = checkJSONSize(content, b.limits); err != nil {
+			return err
+		}
 	}
-	if err != nil {
+	if err := b.take(memory); err != nil {
 		return err
 	}
-	return json.Unmarshal([]byte(text), to)
+	return json.Unmarshal(content, to)
 }
 
 // fromJSON decodes JSON columns.
