@@ -39,7 +39,7 @@ var values = map[string][]string{
 }
 
 // connectSeconds limits the time to connect if the address sets no limit.
-const connectSeconds = "15"
+var connectSeconds = strconv.Itoa(int(filewise.ReadPatience.Seconds()))
 
 // CheckOptions refuses options that an address of a PostgreSQL server cannot have.
 func CheckOptions(a filewise.Address) error {
