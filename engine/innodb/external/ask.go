@@ -7,6 +7,7 @@ import (
 	"errors"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -66,10 +67,13 @@ func (d Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewi
 
 var plainName = regexp.MustCompile(`^\w+$`)
 
+// virtual are the databases that every server has, and that have no files.
+var virtual = []string{"information_schema", "performance_schema"}
+
 // seesFiles reports whether an account without a right in a database sees files of it, by PROCESS. Other than plain names
-// are written differently there, and are taken to exist.
+// are written differently there, and are taken to exist, as virtual databases are.
 func (s *server) seesFiles(ctx context.Context, database string) bool {
-	if !plainName.MatchString(database) {
+	if !plainName.MatchString(database) || slices.Contains(virtual, strings.ToLower(database)) {
 		return true
 	}
 	rows, err := sqlrows.Query(ctx, s.db, s.product.Files.Of+" WHERE t.NAME LIKE '"+strings.ReplaceAll(database, "_", `\_`)+"/%' LIMIT 1")
