@@ -157,7 +157,7 @@ func TestCutLine(t *testing.T) {
 				t.Errorf("exit code %d, complete %v, %s: %v\n%s%s", code, complete, state, err, &c.stderr, &c.stdout)
 			}
 			if out, err := f.sql(listDatabases); err != nil || strings.Contains(out, "filewise_") && name == "postgres" {
-				t.Errorf("left: %s %v", out, err)
+				t.Errorf("left: %s %v\n%s", out, err, &c.stderr)
 			}
 			f.killedWhileItWaits(t, p, way, lockOf[name].holder)
 			p.tidy()

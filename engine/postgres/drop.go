@@ -90,6 +90,30 @@ func (s *externalServer) drop(ctx context.Context, o external.Name, accept func(
 	}
 }
 
+// unmake drops an object if the server has created it after the connection was lost. It ends the session first, which
+// may still be creating it.
+func (s *externalServer) unmake(ctx context.Context, kind, name string) error {
+	for left := int64(1); left > 0; {
+		err := s.link.Scan(ctx, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = current_user"+
+			" AND application_name = $1", []any{creating(name)}, &left)
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return s.drop(ctx, external.Name{Kind: kind, Name: name}, func(comment string) error {
+		if comment == "" { // the connection was lost before it was marked
+			return nil
+		}
+		_, err := marker.Parse(name, comment)
+		return err
+	})
+}
+
 // mayDrop checks whether an object exists, and counts the sessions of others that use a database. The error explains
 // why the object must stay: its marker, or its contents.
 func (s *externalServer) mayDrop(ctx context.Context, o external.Name, accept func(comment string) error) (there bool, users int64,

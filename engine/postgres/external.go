@@ -255,15 +255,17 @@ func (s *externalServer) make(ctx context.Context, kind string, custom bool, cre
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), makePatience)
 	defer cancel()
-	return name, s.link.With(ctx, func(conn *pgx.Conn) error {
+	lost := false
+	err = s.link.With(ctx, func(conn *pgx.Conn) error {
 		exec := func(statement string, args ...any) error {
 			_, err := conn.Exec(ctx, statement, args...)
 			return s.link.Done(ctx, statement, err)
 		}
-		if err := exec(announce, client.AppName()+" creating "+name); err != nil {
+		if err := exec(announce, creating(name)); err != nil {
 			return err
 		}
 		err := exec(create(name))
+		defer func() { lost = err != nil && conn.IsClosed() }()
 		if err == nil {
 			if err = exec(comment(kind, name, text)); err != nil {
 				// The object was created just now, under a name that no one else gives.
@@ -275,7 +277,14 @@ func (s *externalServer) make(ctx context.Context, kind string, custom bool, cre
 		}
 		return err
 	})
+	if lost {
+		err = errors.Join(err, s.unmake(ctx, kind, name))
+	}
+	return name, err
 }
+
+// creating returns the application_name of a session that creates an object.
+func creating(name string) string { return client.AppName() + " creating " + name }
 
 func createDatabase(name string) string {
 	return "CREATE DATABASE " + dialect.Ident(name) + " TEMPLATE template0"

@@ -274,6 +274,14 @@ func cleaned(t *testing.T, f *usersServer) {
 		f.do("DROP DATABASE " + dialect.Ident(name))
 	}
 
+	// A connection that is lost once the database is there, and not marked yet, leaves nothing.
+	if _, err := s.make(ctx, kindDatabase, false, func(name string) string {
+		must(t, bystander.link.Exec(ctx, createDatabase(name)))
+		return "SELECT pg_terminate_backend(pg_backend_pid())"
+	}); err == nil {
+		t.Error("a lost connection is no error")
+	}
+
 	// A build whose marker is gone is not dropped.
 	w := inserts(t, nil)
 	db := buildOn(t, ctx, s, partitions(1, 1<<20), w)
