@@ -20,8 +20,8 @@ import (
 // clockFile is the environment variable that names the file with the seconds by which a process's wall clock is off.
 const clockFile = "ATTACK_CLOCK"
 
-// offset is added to Go's package time. A goroutine reads the file every 20 ms, because Now also runs where nothing can
-// be read, in the runtime's timers.
+// offset is added to Go's package time. A goroutine reads the file every 20 ms, because Now also runs in the runtime's
+// timers, which can read nothing.
 const offset = `
 var attackOff atomic.Int64
 
@@ -89,7 +89,7 @@ func buildClock(ctx context.Context, dir, to string) error {
 }
 
 // clockSet sets the wall clock back or forth by a day in a run, kills the run, sets the clock again in its resumption,
-// and has all commands read the run. Its bundle is imported by another.
+// and reads the run.
 func clockSet(p *place) error {
 	own := *p.attack
 	own.filewise = filepath.Join(p.attack.dir, "filewise-clock")
@@ -144,6 +144,11 @@ func clockSet(p *place) error {
 			args = []string{"resume"}
 		}
 	}
+	return clockRead(p, set)
+}
+
+// clockRead has all commands read the run of clockSet, which must be complete, and another store import it.
+func clockRead(p *place, set func() error) error {
 	s, err := p.stored()
 	if err != nil {
 		return err

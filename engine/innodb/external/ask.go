@@ -98,10 +98,11 @@ func (a questions) Close() error { return errors.Join(a.within.Close(), a.server
 // Prepare has the server parse a statement. The server reports no types.
 func (a questions) Prepare(ctx context.Context, statement string) (types []uint32, columns [][2]uint32, err error) {
 	prepared, err := a.within.PrepareContext(ctx, statement)
-	if err == nil {
-		err = prepared.Close()
+	if err != nil {
+		return nil, nil, a.server.explain(err)
 	}
-	return nil, nil, a.server.explain(err)
+	defer func() { err = a.server.explain(prepared.Close()) }()
+	return nil, nil, nil
 }
 
 func (a questions) Codes(err error) []string { return []string{dialect.Code(err)} }
