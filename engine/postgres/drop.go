@@ -26,10 +26,15 @@ func readMarker(kind string) string { return queries.Text("mark-" + kind) }
 
 // dropMarked drops an object that carries the marker.
 func (s *externalServer) dropMarked(ctx context.Context, kind, name string) error {
-	return s.drop(ctx, external.Name{Kind: kind, Name: name}, func(comment string) error {
+	return s.drop(ctx, external.Name{Kind: kind, Name: name}, onlyMarker(name))
+}
+
+// onlyMarker returns a function that accepts the name's marker alone.
+func onlyMarker(name string) func(comment string) error {
+	return func(comment string) error {
 		_, err := marker.Parse(name, comment)
 		return err
-	})
+	}
 }
 
 var errMarkerChanged = errors.New("its mark is another than it was")
@@ -109,8 +114,7 @@ func (s *externalServer) unmake(ctx context.Context, kind, name string) error {
 		if comment == "" { // the connection was lost before it was marked
 			return nil
 		}
-		_, err := marker.Parse(name, comment)
-		return err
+		return onlyMarker(name)(comment)
 	})
 }
 

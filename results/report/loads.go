@@ -48,7 +48,7 @@ func (v view) loads() []document.Block {
 		}
 	}
 	note := fmt.Sprintf("Throughput (%s) with Student's interval (%s) for each figure by itself; "+
-		"the verdicts on differences are those of the operations, which hold together.", v.unitRate(), v.confidence())
+		"differences are judged by operation, and these verdicts hold together.", v.unitRate(), v.confidence())
 	return []document.Block{
 		figure, document.Everywhere(document.Tabulate(document.Table{Caption: "Throughput with its interval, by load"}, users, columns...)),
 		document.Note(note), fitTable(fits),
