@@ -195,7 +195,12 @@ func TestALossIsExplainedLikeAGain(t *testing.T) {
 	}
 	text := strings.Join(c.Sentences, " ")
 	if !strings.Contains(text, "CPU time per row rose from 0.20 ms to 1.20 ms") || !strings.Contains(text, "of the loss") ||
-		!strings.Contains(text, "CPU-bound and says nothing about storage") {
+		!strings.HasSuffix(text, "With 16 files the CPU was 97 % busy: it is the limit there, but not with 1 file.") {
+		t.Error(text)
+	}
+	in = input(-0.7, world{layout: "1 file", row: 1e-3, cpu: 0.2e-3, busy: 90}, world{layout: "16 files", row: 2e-3, cpu: 1.2e-3, busy: 97})
+	if text := strings.Join(explained(t, in, "16 files").Sentences, " "); !strings.Contains(text, "90 % busy with 1 file and 97 % with 16 files: "+
+		"the two are CPU-bound, and their difference says nothing about storage.") {
 		t.Error(text)
 	}
 }
@@ -212,6 +217,8 @@ func TestWhatLayoutsShare(t *testing.T) {
 			"the storage of volume fast was at 93 % of its limit"},
 		"nothing": {world{row: 1e-3, busy: 30}, world{row: 1e-3, busy: 30},
 			"No limit that all layouts share was measured: the processors were 30 % busy."},
+		"processors of one layout": {world{row: 1e-3, busy: 96}, world{row: 1e-3, busy: 60},
+			"No limit that all layouts share was measured"},
 	} {
 		x.a.layout, x.b.layout = "1 file", "4 files"
 		c := explained(t, input(0, x.a, x.b), "")

@@ -158,7 +158,7 @@ func NameOf(on string) string {
 }
 
 // Words returns the sentence on the split of time. About names what the layouts differ in, such as "data files". Why
-// gives further reasons why the run shows little of that. Remedy is the option that would make it show more. Both may
+// gives further reasons why the run shows that only in part, or little of it. Remedy is the option that would make it show more. Both may
 // be empty.
 func (r Relevance) Words(about string, why []string, remedy string) string {
 	var parts []string
@@ -169,7 +169,7 @@ func (r Relevance) Words(about string, why []string, remedy string) string {
 	}
 	out := "Connection time: " + strings.Join(parts, ", ")
 	switch {
-	case r.Files >= wellTold:
+	case r.Files >= wellTold && len(why) == 0:
 		out += ". This run tests " + about
 	case r.Tells():
 		out += ". This run tests " + about + " only in part"

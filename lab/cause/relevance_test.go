@@ -74,7 +74,7 @@ func TestWhereNothingWasRead(t *testing.T) {
 }
 
 func TestRelevanceWords(t *testing.T) {
-	for want, files := range map[string]float64{"tests data files: ": 0.3, "tests data files only in part": 0.15,
+	for want, files := range map[string]float64{"data files only in part: ": 0.3, "tests data files only in part": 0.15,
 		"says little about": 0.05} {
 		r := Relevance{Shares: []Spent{{SpentLog, 1 - files}, {SpentData, files}, {SpentLocks, 0.001}}, Files: files}
 		got := r.Words(SpentData, []string{"the data fit"}, "--more")
@@ -82,6 +82,9 @@ func TestRelevanceWords(t *testing.T) {
 			!strings.HasSuffix(got, ": the data fit. Try --more.") {
 			t.Errorf("%q; want %q", got, want)
 		}
+	}
+	if got := (Relevance{Files: 0.3}).Words(SpentData, nil, ""); !strings.HasSuffix(got, "This run tests data files.") {
+		t.Error(got)
 	}
 }
 

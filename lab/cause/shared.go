@@ -148,6 +148,26 @@ func boundByCPU(all []Use) (Use, bool) {
 	return cpu, ok && cpu.Percent > probe.BusyLimit
 }
 
+// boundEverywhere returns the CPU use of the layout that uses it least. It returns false unless the CPU limits every
+// layout.
+func (in Input) boundEverywhere() (lowest Use, bound bool) {
+	for _, l := range in.Layouts {
+		measures := in.measures(l)
+		if len(measures) == 0 {
+			continue
+		}
+		cpu, ok := boundByCPU(uses(measures))
+		if !ok {
+			return cpu, false
+		}
+		if !bound || cpu.Percent < lowest.Percent {
+			lowest = cpu
+		}
+		bound = true
+	}
+	return lowest, bound
+}
+
 // storage returns the volume nearest to its limit. It returns false if no limits were measured with fio.
 func storage(all []Use) (Use, bool) {
 	return nearest(all, KindStorage)

@@ -26,7 +26,7 @@ func (in Input) words(c Cause, pairs []pair) []string {
 	} else if c.Explained < explains {
 		out = append(out, fmt.Sprintf("Nothing measured explains the rest of the %s.", in.gain()))
 	}
-	return append(out, limits(c.Near, in.Layout)...)
+	return append(out, in.limits(c.Near)...)
 }
 
 func (in Input) gain() string {
@@ -115,16 +115,21 @@ func hasWaits(pairs []pair) bool {
 	})
 }
 
-// limits returns a sentence on the limit that the layout is nearest to.
-func limits(near []Use, layout string) []string {
+// limits returns a sentence on the limit that the layout is nearest to. A layout that the CPU alone limits still differs
+// from one that something else limits. Between two that the CPU limits, the storage shows nothing.
+func (in Input) limits(near []Use) []string {
 	cpu, bound := boundByCPU(near)
+	if base, both := boundByCPU(uses(in.measures(in.Baseline))); bound && both {
+		return []string{fmt.Sprintf("The CPU was %.0f %% busy with %s and %.0f %% with %s: the two are CPU-bound, and their difference says "+
+			"nothing about storage.", base.Percent, in.Baseline, cpu.Percent, in.Layout)}
+	}
 	if bound {
-		return []string{fmt.Sprintf("With %s the CPU was %.0f %% busy: the run is CPU-bound and says nothing about storage.", layout,
-			cpu.Percent)}
+		return []string{fmt.Sprintf("With %s the CPU was %.0f %% busy: it is the limit there, but not with %s.", in.Layout, cpu.Percent,
+			in.Baseline)}
 	}
 	disk, hasDisk := storage(near)
 	_, hasCPU := processorsBusy(near)
-	full := fmt.Sprintf("With %s, %s was at %.0f %% of its limit", layout, disk.Name, disk.Percent)
+	full := fmt.Sprintf("With %s, %s was at %.0f %% of its limit", in.Layout, disk.Name, disk.Percent)
 	switch others := othersBusy(near); {
 	case others != "" && hasDisk:
 		return []string{full + ".", others}
@@ -137,7 +142,7 @@ func limits(near []Use, layout string) []string {
 	case hasDisk:
 		return []string{fmt.Sprintf("%s and the CPU at %.0f %%: the storage is nearer its limit.", full, cpu.Percent)}
 	case hasCPU:
-		return []string{fmt.Sprintf("With %s the CPU was %.0f %% busy; the storage's limit was not measured.", layout, cpu.Percent)}
+		return []string{fmt.Sprintf("With %s the CPU was %.0f %% busy; the storage's limit was not measured.", in.Layout, cpu.Percent)}
 	}
 	return nil
 }
@@ -155,7 +160,7 @@ func othersBusy(near []Use) string {
 
 // sharedWords returns sentences on the bottleneck that all layouts share.
 func (in Input) sharedWords(c Cause) []string {
-	cpu, bound := boundByCPU(c.Near)
+	cpu, bound := in.boundEverywhere()
 	if bound && !waitsMost(c) {
 		return []string{fmt.Sprintf("In every layout the CPU was %.0f %% busy: the run is CPU-bound and says nothing about storage.",
 			cpu.Percent)}

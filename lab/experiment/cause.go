@@ -8,6 +8,7 @@ import (
 
 	"filewise"
 	"filewise/lab/cause"
+	"filewise/lab/probe"
 	"filewise/lab/verdict"
 	"filewise/lab/workload"
 )
@@ -87,6 +88,9 @@ func (s standing) relevance() *cause.Relevance {
 			}
 		}
 		remedy = s.plan.toTell(r.Most(), cycle)
+	}
+	if busy := s.asked(&r).busy(); least(busy) >= probe.BusyLimit {
+		why = append(why, fmt.Sprintf("with every layout the CPU was at least %.0f %% busy", least(busy)))
 	}
 	r.Sentence = r.Words(about, why, remedy)
 	return &r

@@ -151,16 +151,7 @@ const mostLog = 0.5
 // is limited by the CPU alone is as fast as files can make it.
 func (a asked) headroom() finding {
 	threshold := fmt.Sprintf("CPU under %d %%, log under %.0f %% of the time", probe.BusyLimit, 100*mostLog)
-	busy := a.medians(func(_ filewise.Layout, t filewise.Trial) (most float64, known bool) {
-		for _, m := range t.Measures {
-			for _, share := range []func(filewise.Measure) (float64, bool){a.machineBusy, a.serverBusy} {
-				if x, ok := share(m); ok {
-					most, known = max(most, x), true
-				}
-			}
-		}
-		return most, known
-	})
+	busy := a.busy()
 	others := a.medians(func(_ filewise.Layout, t filewise.Trial) (most float64, known bool) {
 		for _, m := range t.Measures {
 			x, ok := probe.Others(m.Deltas)
@@ -188,6 +179,20 @@ func (a asked) headroom() finding {
 		mend = a.plan.lessLog()
 	}
 	return found(least(busy) < probe.BusyLimit && log < mostLog, threshold, mend, "%s", strings.Join(words, ", "))
+}
+
+// busy returns the CPU use by layout, in percent.
+func (a asked) busy() map[string]float64 {
+	return a.medians(func(_ filewise.Layout, t filewise.Trial) (most float64, known bool) {
+		for _, m := range t.Measures {
+			for _, share := range []func(filewise.Measure) (float64, bool){a.machineBusy, a.serverBusy} {
+				if x, ok := share(m); ok {
+					most, known = max(most, x), true
+				}
+			}
+		}
+		return most, known
+	})
 }
 
 // span returns the range of percentages by layout, in words.

@@ -100,7 +100,8 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// A layout that the CPU limits is as fast as files can make it, and shards have a log each.
+// A layout that the CPU limits is as fast as files can make it, and shards have a log each. The sentence on what the run
+// tests agrees with the condition.
 func TestHeadroomIsTheSlowestLayouts(t *testing.T) {
 	layouts := []filewise.Layout{{Name: "1", Kind: filewise.KindShards}, {Name: "2", Kind: filewise.KindShards}}
 	p := Plan{Scenario: "inserts", Layouts: layouts, Baseline: "1", Attempts: 1, MaxBlocks: 5, Confidence: 0.95, Margin: 2}
@@ -110,12 +111,15 @@ func TestHeadroomIsTheSlowestLayouts(t *testing.T) {
 				{Probe: "cpu", Name: probe.BusyShare, Value: busy}, {Probe: filewise.ProbeWaits, Unit: "s", Value: 3, Class: filewise.WaitLog}}}}}
 	}
 	c := conditionOf(t, p, []filewise.Trial{trial("1", 40), trial("2", 97)}, filewise.CondHeadroom)
-	if c.Sign() != "✔" || c.Measured != "CPU 40 to 97 % by layout" {
-		t.Error(c)
+	about := func(trials ...filewise.Trial) string { return p.standing(trials).relevance().Sentence }
+	if said := about(trial("1", 40), trial("2", 97)); c.Sign() != "✔" || c.Measured != "CPU 40 to 97 % by layout" ||
+		!strings.HasSuffix(said, "lock and log.") {
+		t.Error(c, said)
 	}
 	c = conditionOf(t, p, []filewise.Trial{trial("1", 90), trial("2", 97)}, filewise.CondHeadroom)
-	if c.Sign() != "✘" {
-		t.Error(c)
+	if said := about(trial("1", 90), trial("2", 97)); c.Sign() != "✘" ||
+		!strings.HasSuffix(said, "only in part: with every layout the CPU was at least 90 % busy.") {
+		t.Error(c, said)
 	}
 }
 
