@@ -1,12 +1,16 @@
 package planted
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"testing"
 	"time"
 )
+
+// Tests in two processes at once need two storages.
+func init() { Name = cmp.Or(os.Getenv("TEST_FILEWISE_PLANTED"), Name) }
 
 // storage is a test's storage.
 type storage struct{ *Storage }
