@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/all"
+	"filewise/own/all"
 )
 
 // addMemory adds an engine whose external server is a directory ($MEMORY_SERVER),

@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/engine/all"
 	"filewise/host/scratch"
 	"filewise/internal/filesystem"
 	"filewise/internal/help"
 	"filewise/internal/progress"
+	"filewise/own/all"
 	"filewise/own/inspect"
 	"filewise/results/store"
 	"filewise/run/plan"

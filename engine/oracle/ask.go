@@ -14,16 +14,19 @@ import (
 func (Engine) CheckOptions(a filewise.Address) error { return options.Check(a) }
 
 // Ask opens an existing database for questions.
-func (e Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewise.Asked, error) {
-	t.Database = "" // a schema: any session reads of all, and for backups Open would look for RMAN
+func (Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewise.Asked, error) {
 	first, cancel := context.WithTimeout(ctx, filewise.ReadPatience)
 	defer cancel()
-	opened, err := e.Open(first, t)
+	s, err := open(first, t)
 	if err != nil {
 		return nil, err
 	}
-	s := opened.(*server)
 	return &questions{client: s.control, about: s.about, file: ownSections(text), end: s.Close}, nil
+}
+
+// Asked returns the server's own session for questions. Closing it closes the server.
+func (s *server) Asked() filewise.Asked {
+	return &questions{client: s.control, about: s.about, file: serverSQL, end: s.Close}
 }
 
 // ownSections parses the sections of package own.
@@ -42,7 +45,8 @@ type questions struct {
 
 func (a *questions) About() filewise.About {
 	return filewise.About{Server: "Oracle " + a.about.version, Account: a.about.account,
-		Settings: map[string]string{"product": a.about.product, "block": fmt.Sprint(a.about.block)}}
+		Settings: map[string]string{"product": a.about.product, "block": fmt.Sprint(a.about.block), "host": a.about.host,
+			"container": a.about.container, "service": a.about.service}}
 }
 
 func (a *questions) Close() error { return a.end() }

@@ -10,20 +10,20 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"filewise"
-	"filewise/engine/internal/external"
 	"filewise/engine/oracle/dialect"
+	"filewise/internal/findings"
 )
 
 // Examine reports whether the server can do what the experiment needs.
 func (s *server) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
-	e := external.Examination{Findings: s.examine(ctx, s.control, d)}
+	e := findings.Examination{Findings: s.examine(ctx, s.control, d)}
 	e.Leftovers(ctx, s, s.target.Address.String())
 	return e.Findings
 }
 
 func (s *server) examine(ctx context.Context, c client, d filewise.Demand) []filewise.Finding {
-	e := &examination{Examination: external.Examination{Demand: d}, server: s, client: c}
-	e.version()
+	e := &examination{Examination: findings.Examination{Demand: d}, server: s, client: c}
+	s.ExamineVersion(&e.Examination)
 	e.edition()
 	e.rights()
 	e.settings(ctx)
@@ -41,7 +41,7 @@ func (s *server) examine(ctx context.Context, c client, d filewise.Demand) []fil
 }
 
 type examination struct {
-	external.Examination
+	findings.Examination
 	server *server
 	client client
 	values map[string]string // parameters; nil if unknown
@@ -56,8 +56,9 @@ func (e *examination) ask(ctx context.Context, check string, columns int, sectio
 	return found, err == nil
 }
 
-func (e *examination) version() {
-	a := e.server.about
+// ExamineVersion adds findings on the version, the adapter and the host.
+func (s *server) ExamineVersion(e *findings.Examination) {
+	a := s.about
 	where := ""
 	if a.container != "" {
 		where = ", pluggable database " + a.container
@@ -100,27 +101,27 @@ func firstLabel(host string) string { label, _, _ := strings.Cut(host, "."); ret
 
 func (e *examination) rights() {
 	missing, account := e.server.missing, e.server.about.account
-	var all []external.Right
+	var all []findings.Right
 	for _, p := range privileges {
-		all = append(all, external.Right{Check: "rights", Name: p.Name, Has: !missing[p.Name], Grant: "GRANT " + p.Name + " TO " +
+		all = append(all, findings.Right{Check: "rights", Name: p.Name, Has: !missing[p.Name], Grant: "GRANT " + p.Name + " TO " +
 			account, Lacks: "lacks " + p.Name + ", needed " + p.For, Part: p.Name == createProcedure,
 			Optional: p.Name == createProcedure && !loops(e.Demand.Program)})
 	}
 	for _, p := range customPrivileges {
 		if c := e.Demand.Program.Custom; p.Name != createProcedure && c != nil && userSQL(planNames(false), c).Creates(p.kind) {
-			all = append(all, external.Right{Check: "rights", Has: !missing[p.Name], Grant: "GRANT " + p.Name + " TO " + account,
+			all = append(all, findings.Right{Check: "rights", Has: !missing[p.Name], Grant: "GRANT " + p.Name + " TO " + account,
 				Lacks: "lacks " + p.Name + ", needed for what the set-up creates (IDENTITY columns are sequences)"})
 		}
 	}
 	for _, v := range views {
-		right := external.Right{Check: "rights", Name: "SELECT ON " + v.Name, Has: !missing[v.Name], Grant: grant(v, account),
+		right := findings.Right{Check: "rights", Name: "SELECT ON " + v.Name, Has: !missing[v.Name], Grant: grant(v, account),
 			Lacks: "may not read " + v.Name, Optional: v.Optional != ""}
 		if right.Optional {
 			right.Lacks += ": absent is " + v.Optional
 		}
 		all = append(all, right)
 	}
-	all = append(all, external.Right{Check: "measuring lock", Name: grantLock, Has: !missing[grantLock],
+	all = append(all, findings.Right{Check: "measuring lock", Name: grantLock, Has: !missing[grantLock],
 		Grant: "GRANT " + grantLock + " TO " + account, Optional: true,
 		Lacks: "may not use DBMS_LOCK: runs of Filewise see each other by what their sessions announce"})
 	e.Rights("rights", account, "has what is needed; CREATE, ALTER and DROP TABLESPACE hold for every tablespace, and Filewise uses them on "+

@@ -10,9 +10,6 @@ import (
 // Statements describes what a build would create and execute. It does not connect, so it assumes the usual block size, and
 // shows a stand-in for the build's name.
 func (Engine) Statements(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
-	if t.Database != "" {
-		return rmanScript(t, l, p)
-	}
 	p.Phases = slices.Clone(p.Phases)
 	p.Phases[0].Args = nil // the long random text from which payloads are cut is not needed
 	d, err := newDesign(t, l, p, planNames(l.Indexes == filewise.IndexesApart), usualBlock)

@@ -50,11 +50,12 @@ type about struct {
 }
 
 // Open connects, and reads version, container and rights. It changes nothing.
-func (e Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
-	if t.Database != "" {
-		return e.openOwn(ctx, t)
+func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	s, err := open(ctx, t)
+	if err != nil {
+		return nil, err
 	}
-	return open(ctx, t)
+	return s, nil
 }
 
 func open(ctx context.Context, t filewise.Target) (*server, error) {

@@ -12,21 +12,21 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"filewise"
-	"filewise/engine/internal/external"
 	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
 	"filewise/internal/filesystem"
+	"filewise/internal/findings"
 )
 
 // examination examines an external server.
 type examination struct {
-	external.Examination
+	findings.Examination
 	server *externalServer
 }
 
 // Examine reports whether the server can do what the experiment needs, and what will distort the result.
 func (s *externalServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
-	e := &examination{external.Examination{Demand: d}, s}
+	e := &examination{findings.Examination{Demand: d}, s}
 	e.OK("version", "%s", s.about.banner)
 	e.rights()
 	e.place()
@@ -43,7 +43,7 @@ func (s *externalServer) Examine(ctx context.Context, d filewise.Demand) []filew
 
 func (e *examination) rights() {
 	a := e.server.about
-	e.Rights("rights", a.user, "may create databases", []external.Right{
+	e.Rights("rights", a.user, "may create databases", []findings.Right{
 		{Check: "rights", Has: a.createdb, Grant: "as a superuser: ALTER ROLE " + dialect.Ident(a.user) + " CREATEDB",
 			Lacks: "may not create databases"},
 		{Check: "right to look", Has: a.monitor, Optional: true, Grant: "as a superuser: GRANT pg_monitor TO " + dialect.Ident(a.user),

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/internal/external"
 	"filewise/engine/internal/script"
-	"filewise/engine/internal/userbackup"
 	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/installed"
+	"filewise/engine/userbackup"
+	"filewise/internal/findings"
 )
 
 // ownServer is an existing server on which a user's database is backed up, by pg_dump on this machine. Filewise only
@@ -112,7 +112,7 @@ func (s *ownServer) Offers() map[filewise.Capability]error {
 
 // Examine checks whether there is space for a backup here, and whether a backup can be restored and compared.
 func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
-	e := &examination{external.Examination{Demand: d}, s.externalServer}
+	e := &examination{findings.Examination{Demand: d}, s.externalServer}
 	e.OK("version", "%s", s.about.banner)
 	if s.about.createdb {
 		e.OK("rights", "account %s may create databases", s.about.user)

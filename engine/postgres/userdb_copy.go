@@ -14,9 +14,9 @@ import (
 	"filewise"
 	"filewise/engine/customsql"
 	"filewise/engine/internal/script"
-	"filewise/engine/internal/userbackup"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/dump"
+	"filewise/engine/userbackup"
 )
 
 // toolDump is the tool that backs up a user's database unless another is requested.

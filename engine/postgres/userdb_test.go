@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/engine/internal/userbackup"
+	"filewise/engine/userbackup"
 	"filewise/internal/marker"
 	"filewise/lab/workload"
 )

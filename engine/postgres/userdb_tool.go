@@ -14,9 +14,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"filewise"
-	"filewise/engine/internal/userbackup"
 	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
+	"filewise/engine/userbackup"
 	"filewise/host/machine"
 )
 

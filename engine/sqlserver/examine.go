@@ -9,17 +9,17 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"filewise"
-	"filewise/engine/internal/external"
+	"filewise/internal/findings"
 )
 
 type examination struct {
-	external.Examination
+	findings.Examination
 	server *externalServer
 }
 
 // Examine reports whether the server can do what the experiment needs. It only reads.
 func (s *externalServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
-	e := &examination{external.Examination{Demand: d}, s}
+	e := &examination{findings.Examination{Demand: d}, s}
 	e.versionAndEdition()
 	if err := s.identity.noData; err != nil {
 		e.Fail("data directory", filewise.RemedyOf(err), "%v", err)
@@ -65,7 +65,7 @@ func (e *examination) versionAndEdition() {
 func (e *examination) rights() {
 	may, login, version := e.server.may, e.server.identity.login, e.server.identity.version
 	seeing, _ := version.viewRight()
-	e.Rights("rights", login, "has what is needed", []external.Right{
+	e.Rights("rights", login, "has what is needed", []findings.Right{
 		{Check: "rights to create databases", Name: mayCreate, Has: may.create, Grant: grantTo(grantCreate, login),
 			Lacks: "may not create databases"},
 		{Check: "rights to see the server's state", Name: seeing, Has: may.view, Grant: e.server.identity.grantSeeing(), Optional: true,

@@ -13,8 +13,8 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/sqlrows"
-	"filewise/engine/internal/userbackup"
 	"filewise/engine/sqlserver/dialect"
+	"filewise/engine/userbackup"
 	"filewise/internal/marker"
 )
 

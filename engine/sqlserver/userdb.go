@@ -12,9 +12,9 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"filewise"
-	"filewise/engine/internal/external"
-	"filewise/engine/internal/userbackup"
 	"filewise/engine/sqlserver/dialect"
+	"filewise/engine/userbackup"
+	"filewise/internal/findings"
 	"filewise/internal/marker"
 )
 
@@ -113,7 +113,7 @@ func (s *ownServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 
 // Examine checks the space for a backup and its restored copy, and the rights to make them.
 func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
-	e := &examination{external.Examination{Demand: d}, s.externalServer}
+	e := &examination{findings.Examination{Demand: d}, s.externalServer}
 	e.Demand.Space = map[string]int64{}
 	for _, v := range s.target.Volumes {
 		e.Demand.Space[v.Name] = s.their.bytes
@@ -124,7 +124,7 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 		return e.Findings
 	}
 	login := s.identity.login
-	e.Rights("rights", login, "may back the database up, and restore it", []external.Right{
+	e.Rights("rights", login, "may back the database up, and restore it", []findings.Right{
 		{Check: "right to back up", Has: s.their.may, Lacks: "may not back up database " + s.target.Database,
 			Grant: s.grantBackup(s.target.Database)},
 		{Check: "right to create databases", Has: s.externalServer.may.create, Optional: true, Grant: grantTo(grantCreate, login),

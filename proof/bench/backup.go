@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/all"
 	"filewise/lab/experiment"
 	"filewise/lab/workload"
+	"filewise/own/all"
 	running "filewise/run"
 	"filewise/run/plan"
 	"gonum.org/v1/gonum/stat"

@@ -13,9 +13,9 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
-	"filewise/engine/internal/external"
 	"filewise/engine/internal/script"
-	"filewise/engine/internal/userbackup"
+	"filewise/engine/userbackup"
+	"filewise/internal/findings"
 )
 
 // ownServer is an existing server on which a user's database is backed up, by mydumper on this machine. Filewise only
@@ -104,7 +104,7 @@ const reads = "SELECT, SHOW VIEW, TRIGGER, EVENT, LOCK TABLES"
 
 // Examine checks whether there is space for a backup here, and whether a backup can be restored and compared.
 func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
-	e := &examination{Examination: external.Examination{Demand: d}, server: s.server}
+	e := &examination{Examination: findings.Examination{Demand: d}, server: s.server}
 	e.OK("version", "%s", s.product.Title+" "+s.version)
 	e.rightsHeld()
 	if !s.rights.global["RELOAD"] && byMydumper(d.Layouts) {

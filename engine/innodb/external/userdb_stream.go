@@ -12,7 +12,7 @@ import (
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/script"
 	installed "filewise/engine/internal/server"
-	"filewise/engine/internal/userbackup"
+	"filewise/engine/userbackup"
 	"filewise/host/machine"
 )
 

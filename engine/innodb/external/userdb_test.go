@@ -12,7 +12,7 @@ import (
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/innodb/servertest"
-	"filewise/engine/internal/userbackup"
+	"filewise/engine/userbackup"
 	"filewise/internal/marker"
 	"filewise/lab/workload"
 )

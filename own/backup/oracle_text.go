@@ -1,4 +1,4 @@
-package oracle
+package backup
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/userbackup"
+	"filewise/engine/userbackup"
 )
 
 // rmanOptions lists RMAN's options for a layout. The layout's backup files are its channels.
@@ -47,9 +47,6 @@ func rmanCheck(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	return userbackup.Check(t, l, p, rmanOptions, mostChannels, channelBytes)
 }
 
-// arms lists the option values that are worth comparing.
-var arms = []string{"compress=no,basic", "section=0,512", "filesperset=4,1"}
-
 // rmanBlock returns a RUN block with a layout's channels.
 func rmanBlock(l filewise.Layout, format string, commands ...string) []string {
 	out := []string{"RUN {"}
@@ -73,8 +70,8 @@ func rmanParts(l filewise.Layout) (kind, clauses string) {
 	return kind, clauses
 }
 
-// backup returns the lines of a full backup that is not part of an incremental strategy.
-func backup(t filewise.Target, l filewise.Layout, to, tag string) []string {
+// rmanBackup returns the lines of a full backup that is not part of an incremental strategy.
+func rmanBackup(t filewise.Target, l filewise.Layout, to, tag string) []string {
 	kind, clauses := rmanParts(l)
 	commands := []string{fmt.Sprintf("BACKUP%s%s TAG '%s' %s;", kind, clauses, tag, rmanWhat(t))}
 	if kind != "" { // overrides the configured algorithm: the other algorithms are licensed
@@ -91,8 +88,8 @@ func rmanWhat(t filewise.Target) string {
 	return `TABLESPACE "` + strings.Join(t.Part, `", "`) + `"`
 }
 
-// validate returns the command that reads what a backup would read.
-func validate(t filewise.Target, l filewise.Layout) []string {
+// rmanValidate returns the command that reads what a backup would read.
+func rmanValidate(t filewise.Target, l filewise.Layout) []string {
 	_, clauses := rmanParts(l)
 	return rmanBlock(l, "", "BACKUP VALIDATE"+clauses+" "+rmanWhat(t)+";")
 }
@@ -102,13 +99,13 @@ func rmanTried(l filewise.Layout, tag string) []string {
 	return rmanBlock(l, "", fmt.Sprintf("RESTORE DATABASE FROM TAG '%s' VALIDATE;", tag))
 }
 
-// forget returns the command that removes the records of one tag.
-func forget(tag string) []string {
+// rmanForget returns the command that removes the records of one tag.
+func rmanForget(tag string) []string {
 	return []string{fmt.Sprintf("CHANGE BACKUP TAG '%s' UNCATALOG;", tag)}
 }
 
-// planTag is shown in plans for a backup's tag.
-const planTag = "FILEWISE_(its tag)"
+// rmanPlanTag is shown in plans for a backup's tag.
+const rmanPlanTag = "FILEWISE_(its tag)"
 
 // rmanScript describes what a trial has RMAN execute.
 func rmanScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.Statements, err error) {
@@ -119,14 +116,14 @@ func rmanScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out f
 		out.Steps = append(out.Steps, filewise.Step{Stage: stage, On: "rman", SQL: strings.Join(lines, "\n")})
 	}
 	if l.Discard {
-		add(filewise.StageMeasure, validate(t, l))
+		add(filewise.StageMeasure, rmanValidate(t, l))
 		return out, nil
 	}
-	add(filewise.StageMeasure, backup(t, l, userbackup.Volume(t, l).Dir+"/backup", planTag))
+	add(filewise.StageMeasure, rmanBackup(t, l, userbackup.Volume(t, l).Dir+"/backup", rmanPlanTag))
 	if p.Restores() {
-		add(filewise.StageMeasure, rmanTried(l, planTag))
+		add(filewise.StageMeasure, rmanTried(l, rmanPlanTag))
 	}
-	add(filewise.StageDrop, forget(planTag))
+	add(filewise.StageDrop, rmanForget(rmanPlanTag))
 	return out, nil
 }
 
@@ -143,7 +140,7 @@ func rmanKept(l filewise.Layout) filewise.BackupScript {
 			"restore validates alone, whatever database is named: a restore overwrites the database. Do that in RMAN, by RESTORE and RECOVER.",
 		},
 		Backup: append([]string{`mkdir "$to"`, "tag=FW$(date +%y%m%d%H%M%S)", `echo "$tag" > "$to/tag"`},
-			shell(backup(filewise.Target{}, l, "$to", "$tag"))...),
+			shell(rmanBackup(filewise.Target{}, l, "$to", "$tag"))...),
 		Restore: append([]string{`read -r tag < "$from/tag"`}, shell(rmanTried(l, "$tag"))...),
 		Proof:   "RESTORE … VALIDATE read it and checked every block; nothing was restored, for that would overwrite the database",
 	}

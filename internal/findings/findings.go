@@ -1,4 +1,5 @@
-package external
+// Package findings gathers what checks of a server found.
+package findings
 
 import (
 	"cmp"

@@ -1,6 +1,6 @@
-// This file backs up a user's database with RMAN on the server's host. RMAN gets only commands that text.go renders.
+// This file backs up a user's database with RMAN on the server's host. RMAN gets only commands that oracle_text.go renders.
 
-package oracle
+package backup
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/userbackup"
+	"filewise/engine/userbackup"
 	"filewise/internal/marker"
 )
 
@@ -26,16 +26,16 @@ type rmanClient struct {
 
 // newRMAN finds RMAN, and prepares how RMAN connects.
 func newRMAN(t filewise.Target) (*rmanClient, error) {
-	program, err := find(t.ServerBin)
+	program, err := findRMAN(t.ServerBin)
 	if err != nil {
 		return nil, err
 	}
-	connect, err := connecting(*t.Address)
+	connect, err := rmanConnect(*t.Address)
 	return &rmanClient{t, program, connect}, err
 }
 
-// find searches the user's directory, the Oracle home, and PATH.
-func find(bin string) (string, error) {
+// findRMAN searches the user's directory, the Oracle home, and PATH.
+func findRMAN(bin string) (string, error) {
 	places := []string{filepath.Join(bin, "rman")}
 	if bin == "" {
 		places = []string{filepath.Join(os.Getenv("ORACLE_HOME"), "bin", "rman"), "rman"}
@@ -50,8 +50,8 @@ func find(bin string) (string, error) {
 		filewise.ErrUnsupported)
 }
 
-// connecting returns RMAN's CONNECT line for an address.
-func connecting(a filewise.Address) (string, error) {
+// rmanConnect returns RMAN's CONNECT line for an address.
+func rmanConnect(a filewise.Address) (string, error) {
 	service, password := strings.Trim(a.Path, "/"), a.Password.Reveal()
 	if len(a.Options) > 0 || a.Host == "" || service == "" || password == "" ||
 		strings.ContainsAny(a.User+password+service+a.Host, "\"'@/ \t\r\n") {
@@ -101,44 +101,44 @@ func rmanExplain(err error) error {
 func (c *rmanClient) Try(ctx context.Context, dir string) error { return c.run(ctx, dir, nil) }
 
 // Tool returns the tool that makes the backups of a layout.
-func (c *rmanClient) Tool(l filewise.Layout) userbackup.Tool { return &tool{client: c, layout: l} }
+func (c *rmanClient) Tool(l filewise.Layout) userbackup.Tool { return &rmanTool{client: c, layout: l} }
 
-type tool struct {
+type rmanTool struct {
 	client *rmanClient
 	layout filewise.Layout
 	tag    string // tag of the backup that RMAN has recorded; "" if none
 }
 
 // Dump makes a backup under one of Filewise's tags.
-func (o *tool) Dump(ctx context.Context, to string) error {
+func (o *rmanTool) Dump(ctx context.Context, to string) error {
 	if err := os.MkdirAll(to, 0o770); err != nil {
 		return err
 	}
 	o.tag = strings.ToUpper(marker.NewName())
 	// The server's processes write the backup.
-	return o.client.run(ctx, filepath.Dir(to), backup(o.client.target, o.layout, userbackup.Real(to), o.tag))
+	return o.client.run(ctx, filepath.Dir(to), rmanBackup(o.client.target, o.layout, userbackup.Real(to), o.tag))
 }
 
 // Read reads all blocks and stores none.
-func (o *tool) Read(ctx context.Context) error {
-	return o.client.run(ctx, userbackup.Volume(o.client.target, o.layout).Dir, validate(o.client.target, o.layout))
+func (o *rmanTool) Read(ctx context.Context) error {
+	return o.client.run(ctx, userbackup.Volume(o.client.target, o.layout).Dir, rmanValidate(o.client.target, o.layout))
 }
 
 // Fill reads the backup as a restore would, and checks each block. A real restore would overwrite the user's database.
-func (o *tool) Fill(ctx context.Context, from string) error {
+func (o *rmanTool) Fill(ctx context.Context, from string) error {
 	return o.client.run(ctx, filepath.Dir(from), rmanTried(o.layout, o.tag))
 }
 
 // Compare does nothing, because RMAN has compared the blocks' checksums.
-func (*tool) Compare(context.Context) error { return nil }
+func (*rmanTool) Compare(context.Context) error { return nil }
 
 // Drop removes RMAN's record of the backup, whose files are removed. So no later restore of the user's looks for them,
 // and no retention policy counts them.
-func (o *tool) Drop(ctx context.Context) error {
+func (o *rmanTool) Drop(ctx context.Context) error {
 	if o.tag == "" {
 		return nil
 	}
-	err := o.client.run(ctx, userbackup.Volume(o.client.target, o.layout).Dir, forget(o.tag))
+	err := o.client.run(ctx, userbackup.Volume(o.client.target, o.layout).Dir, rmanForget(o.tag))
 	if err == nil || strings.Contains(err.Error(), "RMAN-06168") { // a failed backup has left nothing
 		o.tag = ""
 		return nil

@@ -20,10 +20,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"filewise"
-	"filewise/engine/internal/external"
 	"filewise/engine/internal/server"
 	"filewise/host/machine"
 	"filewise/internal/filesystem"
+	"filewise/internal/findings"
 )
 
 // Tool makes the backups of one layout.
@@ -64,7 +64,7 @@ func Volume(t filewise.Target, l filewise.Layout) filewise.Volume {
 }
 
 // Room adds findings on whether the volumes have space for a backup of so many bytes.
-func Room(e *external.Examination, volumes []filewise.Volume, bytes int64) {
+func Room(e *findings.Examination, volumes []filewise.Volume, bytes int64) {
 	for _, v := range volumes {
 		if free, err := filesystem.Free(v.Dir); err == nil {
 			e.Room("free space of "+v.Name, v.Dir, bytes, free, "free some space, or name another --volume")
