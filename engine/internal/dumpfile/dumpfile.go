@@ -5,23 +5,51 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"filewise"
 	"filewise/host/machine"
 )
 
+// patience limits the time in which a dump's program writes nothing: it may wait for a lock, or for a long sort, and a
+// server may never answer. Tests shorten it.
+var patience = 5 * time.Minute
+
+var errSilent = errors.New("the server sent nothing")
+
+// timed restarts a timer at each write. The time that a write itself takes does not count.
+type timed struct {
+	io.Writer
+	*time.Timer
+}
+
+func (w timed) Write(b []byte) (int, error) {
+	w.Stop()
+	defer w.Reset(patience)
+	return w.Writer.Write(b)
+}
+
 // Take runs a program that writes a dump to its standard output, and copies the dump to to. secrets are passed in the
-// environment, which only the program's account can read.
+// environment, which only the program's account can read. A program that writes nothing for long is ended.
 func Take(ctx context.Context, to io.Writer, secrets []string, program string, args ...string) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	out := timed{to, time.AfterFunc(patience, func() { cancel(fmt.Errorf("%w for %v", errSilent, patience)) })}
+	defer out.Stop()
 	cmd := machine.Command(ctx, program, args...)
 	cmd.Env = append(append(cmd.Env, "HOME="+os.Getenv("HOME")), secrets...)
 	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = to, &said
+	cmd.Stdout, cmd.Stderr = out, &said
 	if err := cmd.Run(); err != nil {
+		if cause := context.Cause(ctx); errors.Is(cause, errSilent) {
+			return filewise.Errorf(filewise.CodePreflight, "check whether the server answers others, and who holds locks there, then run the "+
+				"command again", "%s: %w", program, cause)
+		}
 		remedy := "give the account the rights of docs/own-copy.md, or take the dump yourself, and give its file"
 		switch what := said.String(); {
 		case strings.Contains(what, "server version mismatch"):

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"filewise"
 )
@@ -47,6 +48,29 @@ func TestTake(t *testing.T) {
 		}
 	}
 }
+
+// A program that a silent server keeps waiting is ended; one whose output waits here is not.
+func TestTakeFromASilentServer(t *testing.T) {
+	before := patience
+	patience = 200 * time.Millisecond
+	t.Cleanup(func() { patience = before })
+	program := filepath.Join(t.TempDir(), "pg_dump")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho one\n[ $1 = ends ] || exec sleep 60\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	slow := writer(func(b []byte) (int, error) { time.Sleep(2 * patience); return len(b), nil })
+	if err := Take(t.Context(), slow, nil, program, "ends"); err != nil {
+		t.Error(err)
+	}
+	err := Take(t.Context(), io.Discard, nil, program, "stays")
+	if err == nil || !strings.HasSuffix(err.Error(), "the server sent nothing for 200ms") || filewise.RemedyOf(err) == "" {
+		t.Errorf("%v; %s", err, filewise.RemedyOf(err))
+	}
+}
+
+type writer func([]byte) (int, error)
+
+func (w writer) Write(b []byte) (int, error) { return w(b) }
 
 // Tables that the dump has not are all named, and none of them as one that can be divided.
 func TestMissingTables(t *testing.T) {
