@@ -73,6 +73,7 @@ const (
 	lookEvery  = 2 * time.Second  // while a trial runs
 	lookWithin = 30 * time.Second // on a busy server; giving up a check may cost the connection
 	mostLost   = 3                // trials in a row ended by the lock's loss, before the run ends
+	mostSilent = time.Minute      // of checks without an answer, before the run ends. A server that did nothing for less counts
 )
 
 // isHeld asks the server whether the lock is still held. The error may mean that another process has it.
@@ -86,11 +87,54 @@ func (w *watch) isHeld(ctx context.Context) error {
 	w.mu.Lock()
 	w.looked = w.clock.Now()
 	w.mu.Unlock()
+	w.answered(err)
 	return err
 }
 
+// answered ends a silence unless a check has failed.
+func (w *watch) answered(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err == nil {
+		w.silent = time.Time{}
+	}
+}
+
+// watchStopped ends a run whose managed server stays stopped (SIGSTOP, a frozen cgroup): no trial would ever end.
+func (w *watch) watchStopped() error {
+	w.mu.Lock()
+	due := w.stopped != nil && w.clock.Now().Sub(w.looked) >= lookEvery
+	if due {
+		w.looked = w.clock.Now()
+	}
+	w.mu.Unlock()
+	if !due {
+		return nil
+	}
+	if w.stopped() {
+		return w.unanswered(errors.New("a process of it is stopped (state T)"))
+	}
+	w.answered(nil)
+	return nil
+}
+
+// unanswered ends the run if the server has been silent for mostSilent.
+func (w *watch) unanswered(why error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.clock.Now()
+	if w.silent.IsZero() {
+		w.silent = now
+	}
+	if now.Sub(w.silent) < mostSilent {
+		return nil
+	}
+	return filewise.Errorf(filewise.CodeStopped, "let the server go on, or start it again, then filewise resume; finished trials are stored",
+		"the server has not answered for %v: %w", now.Sub(w.silent).Round(time.Second), why)
+}
+
 // watchLock ends a trial whose lock was lost, since another run may have measured at the same time. If the server is
-// gone, watchLock does nothing: the trial fails by itself and is recorded.
+// gone, the trial fails by itself and is recorded; if it stays silent, no trial would ever end.
 func (w *watch) watchLock() error {
 	w.mu.Lock()
 	due := w.held != nil && w.clock.Now().Sub(w.looked) >= lookEvery
@@ -106,7 +150,7 @@ func (w *watch) watchLock() error {
 	if err := w.renewed(ctx); filewise.CodeOf(err) == filewise.CodeBusy {
 		return heldByAnother(why, err)
 	} else if err != nil {
-		return nil //nolint:nilerr // the server is gone: the trial fails by itself
+		return w.unanswered(err)
 	}
 	return w.unguarded(why)
 }

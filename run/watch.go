@@ -23,6 +23,7 @@ type watch struct {
 	renew   func(context.Context) error                     // takes the server's lock again. Nil means there is no lock
 	held    func(context.Context) error                     // checks that the lock is held. Nil means there is no lock
 	space   func() error                                    // checks the space. Nil means not watched
+	stopped func() bool                                     // a process of a managed server is stopped. Nil means unknown
 	notify  func(experiment.Event)
 
 	mu     sync.Mutex
@@ -31,7 +32,8 @@ type watch struct {
 	asked  time.Time // when the limits were last checked
 	unread int       // times in a row that the activity could not be read
 	failed bool      // the last trial failed, so the server may be gone
-	looked time.Time // when the lock was last checked
+	looked time.Time // when the lock, or the managed server, was last checked
+	silent time.Time // since when a check has no answer. Zero means it has one
 	lost   int       // trials in a row that the lock's loss ended
 }
 
@@ -48,6 +50,9 @@ func newWatch(env *Environment, p experiment.Plan, clock filewise.Clock, notify 
 	w := &watch{clock: clock, windows: windows, limits: limits, notify: notify}
 	if here := env.Target.VolumesHere(); len(here) > 0 {
 		w.space = guard(here)
+	}
+	if env.Target.Mode == filewise.Managed {
+		w.stopped = env.stopped()
 	}
 	server := env.others
 	if env.locked != nil {
@@ -108,7 +113,7 @@ func (w *watch) guard() error {
 	if err := w.windowOver(); err != nil {
 		return err
 	}
-	if err := w.watchLock(); err != nil {
+	if err := errors.Join(w.watchLock(), w.watchStopped()); err != nil {
 		return err
 	}
 	const every = time.Second
@@ -190,7 +195,9 @@ func (w *watch) reach(ctx context.Context) error {
 func (w *watch) renewed(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	return w.renew(ctx)
+	err := w.renew(ctx)
+	w.answered(err)
+	return err
 }
 
 // lookAgain is the longest sleep within a wait, since the wall clock may be changed.

@@ -229,6 +229,35 @@ func TestLockIsLookedAt(t *testing.T) {
 	}
 }
 
+// A server that answers no check any more, or that stays stopped, ends the run, since no trial would end. One that
+// answers in between does not.
+func TestSilenceEndsTheRun(t *testing.T) {
+	gone := errors.New("no answer")
+	for name, prepare := range map[string]func(*watch, *error){
+		"by URL": func(w *watch, why *error) {
+			w.held = func(context.Context) error { return *why }
+			w.renew = func(context.Context) error { return *why }
+		},
+		"managed": func(w *watch, why *error) { w.stopped = func() bool { return *why != nil } },
+	} {
+		w, clock, _ := newWatched(t, "2026-11-21 23:00")
+		why := gone
+		prepare(w, &why)
+		for i := range 100 {
+			if i == 25 {
+				why = nil
+			} else if i == 26 {
+				why = gone
+			}
+			clock.now = clock.now.Add(lookEvery)
+			if err := w.guard(); (err != nil) != (i >= 56) || err != nil && (filewise.CodeOf(err) != filewise.CodeStopped ||
+				!strings.Contains(err.Error(), "has not answered for ") || filewise.RemedyOf(err) == "") {
+				t.Fatalf("%s, check %d: %v", name, i, err)
+			}
+		}
+	}
+}
+
 // A dump stands still while others need its server, and no longer than it may.
 func TestDumpYields(t *testing.T) {
 	w, clock, _ := newWatched(t, "2026-11-21 23:00")
