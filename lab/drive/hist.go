@@ -88,9 +88,10 @@ func forget(hists []*hdr.Histogram) {
 	}
 }
 
-// DecodeHist decodes Measure.Hist: latencies of calls in µs.
-func DecodeHist(b []byte) (*hdr.Histogram, error) {
-	h, err := hdr.Decode(b)
+// DecodeHist decodes Measure.Hist: latencies of calls in µs. The histogram takes memory for the latencies that it has, not
+// for a week.
+func DecodeHist(b []byte) (*hdr.PackedHistogram, error) {
+	h, err := hdr.DecodePacked(b)
 	if err != nil {
 		// Filewise encoded the histogram, so the store that held it is damaged.
 		return nil, filewise.Errorf(filewise.CodeStore, "take the store from a backup", "decode the latencies: %w", err)
@@ -100,7 +101,7 @@ func DecodeHist(b []byte) (*hdr.Histogram, error) {
 
 // MergeHists adds up histograms as in Measure.Hist. It returns nil if all are nil.
 func MergeHists(hists ...[]byte) ([]byte, error) {
-	sum := hdr.New(1, histMax, histDigits)
+	sum := hdr.NewPacked(1, histMax, histDigits)
 	for _, b := range hists {
 		if b == nil {
 			continue
@@ -116,7 +117,7 @@ func MergeHists(hists ...[]byte) ([]byte, error) {
 	if sum.TotalCount() == 0 {
 		return nil, nil
 	}
-	b, err := sum.Encode(hdr.V2CompressedEncodingCookieBase)
+	b, err := sum.Encode()
 	if err != nil {
 		return nil, fmt.Errorf("encode the latencies: %w", err)
 	}

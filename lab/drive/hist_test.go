@@ -35,9 +35,9 @@ func TestHistRoundTrip(t *testing.T) {
 		t.Errorf("%d latencies of %d", h.TotalCount(), len(latencies))
 	}
 	var got []int64
-	for _, b := range h.Distribution() {
-		for range b.Count {
-			got = append(got, b.To)
+	for value, count := range h.ForEachBucket {
+		for range count {
+			got = append(got, value)
 		}
 	}
 	for i, want := range latencies {

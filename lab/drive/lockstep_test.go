@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -66,11 +67,11 @@ func TestMergedIsOneRun(t *testing.T) {
 
 func sameHist(t *testing.T, one, more []byte) {
 	t.Helper()
-	a, err := DecodeHist(one)
+	a, err := hdr.Decode(one)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := DecodeHist(more)
+	b, err := hdr.Decode(more)
 	if err != nil || !a.Equals(b) || a.TotalCount() == 0 {
 		t.Errorf("%d latencies, merged %d: %v", a.TotalCount(), b.TotalCount(), err)
 	}

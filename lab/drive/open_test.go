@@ -78,9 +78,9 @@ func TestOpenLoopOmitsNothing(t *testing.T) {
 	if res.Measure.Window != [2]time.Duration{time.Second, 10 * time.Second} || math.Abs(res.Measure.Work-900) > 1 {
 		t.Errorf("window %v, work %v", res.Measure.Window, res.Measure.Work)
 	}
-	above := func(h interface{ ValueAtQuantile(float64) int64 }, from time.Duration) (n int) {
+	above := func(h interface{ ValueAtPercentile(float64) int64 }, from time.Duration) (n int) {
 		for i := range 900 {
-			if h.ValueAtQuantile(100*(float64(i)+0.5)/900) > int64(from/time.Microsecond) {
+			if h.ValueAtPercentile(100*(float64(i)+0.5)/900) > int64(from/time.Microsecond) {
 				n++
 			}
 		}
@@ -110,8 +110,8 @@ func TestOpenLoopOfFixedWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := latency.TotalCount(); n != 400 || res.Ledger[0] != 400 || res.Unserved != 0 || latency.ValueAtQuantile(90) < 300_000 {
-		t.Errorf("%d latencies, 90 %% within %d µs, ledger %v, %d unserved", n, latency.ValueAtQuantile(90), res.Ledger, res.Unserved)
+	if n := latency.TotalCount(); n != 400 || res.Ledger[0] != 400 || res.Unserved != 0 || latency.ValueAtPercentile(90) < 300_000 {
+		t.Errorf("%d latencies, 90 %% within %d µs, ledger %v, %d unserved", n, latency.ValueAtPercentile(90), res.Ledger, res.Unserved)
 	}
 	if end := res.Measure.Window[1]; end < 3990*ms || end > 4100*ms {
 		t.Errorf("400 operations at 100 a second took %v", end)
@@ -137,7 +137,7 @@ func TestOpenLoopOverloaded(t *testing.T) {
 	if res.Ledger[0] != 100 || res.Unserved != 900 || h.TotalCount() != 1000 {
 		t.Errorf("%v operations, %d unserved, %d latencies", res.Ledger, res.Unserved, h.TotalCount())
 	}
-	if p50 := time.Duration(h.ValueAtQuantile(50)) * time.Microsecond; p50 < 400*ms {
+	if p50 := time.Duration(h.ValueAtPercentile(50)) * time.Microsecond; p50 < 400*ms {
 		t.Errorf("the median latency is %v: those that were never begun are not in it", p50)
 	}
 }

@@ -206,6 +206,6 @@ func (r *run) unusual(m filewise.Measure) time.Duration {
 		return max(least, window/4)
 	}
 	between := window / time.Duration(hist.TotalCount())
-	usual := time.Duration(hist.ValueAtQuantile(50)) * time.Microsecond
+	usual := time.Duration(hist.ValueAtPercentile(50)) * time.Microsecond
 	return max(least, min(10*between, window/2), min(10*usual, window/2))
 }

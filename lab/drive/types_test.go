@@ -51,7 +51,7 @@ func TestTypes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := func(q float64) time.Duration { return time.Duration(h.ValueAtQuantile(q)) * time.Microsecond }
+		at := func(q float64) time.Duration { return time.Duration(h.ValueAtPercentile(q)) * time.Microsecond }
 		if d := at(50) - want[0]; d < 0 || d > want[0]/100 {
 			t.Errorf("%s: median %v, want %v", name, at(50), want[0])
 		}

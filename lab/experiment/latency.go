@@ -79,7 +79,7 @@ func (p Plan) Latencies(trials []filewise.Trial) ([]Latency, error) {
 type latencyKey struct{ operation, layout, kind string }
 
 type latencySum struct {
-	hist    *hdr.Histogram
+	hist    *hdr.PackedHistogram
 	work    float64
 	measure time.Duration // sum of all windows
 	errors  map[filewise.Class]int64
@@ -143,7 +143,7 @@ func (s *latencySum) latency(k latencyKey) Latency {
 	if s.hist == nil || s.hist.TotalCount() == 0 {
 		return l
 	}
-	at := func(q float64) time.Duration { return time.Duration(s.hist.ValueAtQuantile(q)) * time.Microsecond }
+	at := func(q float64) time.Duration { return time.Duration(s.hist.ValueAtPercentile(q)) * time.Microsecond }
 	l.Count = s.hist.TotalCount()
 	l.P50, l.P90, l.P99, l.P999, l.Max = at(50), at(90), at(99), at(99.9), time.Duration(s.hist.Max())*time.Microsecond
 	return l

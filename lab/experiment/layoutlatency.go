@@ -67,7 +67,7 @@ func (s standing) layoutLatencies(r verdict.Result, operation string) ([]LayoutL
 		if h == nil {
 			continue
 		}
-		at := func(q float64) time.Duration { return time.Duration(h.ValueAtQuantile(q)) * time.Microsecond }
+		at := func(q float64) time.Duration { return time.Duration(h.ValueAtPercentile(q)) * time.Microsecond }
 		out = append(out, LayoutLatency{Layout: l.Name, Count: h.TotalCount(), P50: at(50), P99: at(99), P999: at(99.9), Change: changes[i]})
 	}
 	return out, nil
@@ -212,8 +212,8 @@ func lossWords(best, base LayoutLatency, confidence float64) string {
 
 // p99s returns a table of the first blocks with the inverse of every trial's p99 instead of throughput. It also returns
 // the histogram of each layout that has enough operations for a p99.
-func (h history) p99s(blocks int, operation string) (verdict.Table, map[string]*hdr.Histogram, error) {
-	table, sums := make(verdict.Table, blocks), map[string]*hdr.Histogram{}
+func (h history) p99s(blocks int, operation string) (verdict.Table, map[string]*hdr.PackedHistogram, error) {
+	table, sums := make(verdict.Table, blocks), map[string]*hdr.PackedHistogram{}
 	for b := range table {
 		table[b] = make([]verdict.Cell, len(h.plan.Layouts))
 		for i, l := range h.plan.Layouts {
@@ -230,7 +230,7 @@ func (h history) p99s(blocks int, operation string) (verdict.Table, map[string]*
 					return nil, nil, fmt.Errorf("%s of %s in block %d: %w", operation, l.Name, b+1, err)
 				}
 				if one.TotalCount() >= leastForP99 {
-					p99 := max(time.Duration(one.ValueAtQuantile(99))*time.Microsecond, time.Microsecond)
+					p99 := max(time.Duration(one.ValueAtPercentile(99))*time.Microsecond, time.Microsecond)
 					table[b][i] = verdict.Cell{Throughput: 1 / p99.Seconds(), OK: true}
 				}
 				if sums[l.Name] == nil {
@@ -241,7 +241,7 @@ func (h history) p99s(blocks int, operation string) (verdict.Table, map[string]*
 			}
 		}
 	}
-	maps.DeleteFunc(sums, func(_ string, h *hdr.Histogram) bool { return h.TotalCount() < leastForP99 })
+	maps.DeleteFunc(sums, func(_ string, h *hdr.PackedHistogram) bool { return h.TotalCount() < leastForP99 })
 	return table, sums, nil
 }
 
@@ -273,7 +273,7 @@ func byLatency(phase filewise.Phase, of filewise.Measure) ([]filewise.Measure, e
 	for _, figure := range phase.ByLatency {
 		us := h.Mean()
 		if figure == filewise.P99Latency {
-			us = float64(h.ValueAtQuantile(99))
+			us = float64(h.ValueAtPercentile(99))
 		}
 		took := max(time.Duration(us*float64(time.Microsecond)), time.Microsecond)
 		out = append(out, filewise.Measure{

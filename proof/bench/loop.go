@@ -139,7 +139,7 @@ func bareTimer(ctx context.Context) (float64, error) {
 			return 0, err
 		}
 	}
-	return float64(h.ValueAtQuantile(99.9)), nil
+	return float64(h.ValueAtPercentile(99.9)), nil
 }
 
 // drivenTimer returns the same quantile for the driver: the latencies of operations that do nothing.
@@ -156,5 +156,5 @@ func drivenTimer(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return float64(h.ValueAtQuantile(99.9)), nil
+	return float64(h.ValueAtPercentile(99.9)), nil
 }

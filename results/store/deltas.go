@@ -3,6 +3,7 @@ package store
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"filewise"
 )
@@ -55,8 +56,9 @@ func (s *deltaScanner) text(key, last string) string {
 			if value == last {
 				return last
 			}
+			s.ok = s.ok && utf8.ValidString(value) // encoding/json replaces what is not
 			return strings.Clone(value)
-		case c == '\\' || c < ' ' || c > '~':
+		case c == '\\' || c < ' ':
 			s.ok = false
 			return ""
 		}

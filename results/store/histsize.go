@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"sync"
 )
 
 // The most that Filewise's histograms hold: latencies of a week, in µs, with three digits.
@@ -20,6 +21,16 @@ const (
 
 // errHistogramTooLarge reports that a histogram has a wider range than Filewise writes.
 var errHistogramTooLarge = errors.New("its histogram of latencies is larger than what Filewise writes")
+
+// inflaters keeps readers of zlib: one takes 40 kB, and a run has a histogram for each of its trials.
+var inflaters sync.Pool
+
+func newInflater(from io.Reader) (io.ReadCloser, error) {
+	if r, ok := inflaters.Get().(io.ReadCloser); ok {
+		return r, r.(zlib.Resetter).Reset(from, nil)
+	}
+	return zlib.NewReader(from)
+}
 
 // checkHistogramSize checks the head of a histogram in HdrHistogram's compressed encoding, version 2. It accepts
 // anything that is not a histogram, since reading that fails later.
@@ -32,10 +43,11 @@ func checkHistogramSize(encoded []byte) error {
 	if _, err := io.CopyN(io.Discard, text, 8); err != nil {
 		return nil //nolint:nilerr // not a histogram
 	}
-	inner, err := zlib.NewReader(text)
+	inner, err := newInflater(text)
 	if err != nil {
 		return nil //nolint:nilerr // not a histogram
 	}
+	defer inflaters.Put(inner)
 	if err := binary.Read(inner, binary.BigEndian, &head); err != nil {
 		return nil //nolint:nilerr // not a histogram
 	}
