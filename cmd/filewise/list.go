@@ -46,7 +46,7 @@ func (a *app) listCommand() *cobra.Command {
 
 // list prints the newest runs that pass the filters. If limit is 0, it prints all.
 func (a *app) list(ctx context.Context, filters []string, order string, limit int) error {
-	var page store.Page
+	page := store.Page{Count: true}
 	if len(filters) == 0 {
 		page.Most = limit
 	}

@@ -132,6 +132,7 @@ type Page struct {
 	Before int64  // only lower run numbers. 0 means any
 	Prefix string // beginning of a run's number or name
 	Most   int    // only the newest. 0 means all
+	Count  bool   // count the runs left out, too, for which SQLite reads all runs
 }
 
 // Runs lists all runs, the oldest first.
@@ -140,7 +141,7 @@ func (s *Store) Runs(ctx context.Context) ([]RunInfo, error) {
 	return list, err
 }
 
-// Page lists a part of the runs, the oldest first. more counts the runs left out, which do not add to the cost.
+// Page lists a part of the runs, the oldest first. more counts the runs left out, if the page has Count.
 func (s *Store) Page(ctx context.Context, p Page) (list []RunInfo, more int, err error) {
 	if p.Before == 0 {
 		p.Before = math.MaxInt64
@@ -169,14 +170,10 @@ func (s *Store) Page(ctx context.Context, p Page) (list []RunInfo, more int, err
 			}
 			list = append(list, r)
 		}
-		if err := rows.Err(); err != nil {
+		if err := rows.Err(); err != nil || !p.Count {
 			return err
 		}
-		more = -len(list)
-		var all int
-		err = conn.QueryRowContext(ctx, "SELECT count(*) FROM runs").Scan(&all)
-		more += all
-		return err
+		return conn.QueryRowContext(ctx, "SELECT count(*) - ? FROM runs", len(list)).Scan(&more)
 	})
 	return list, more, err
 }

@@ -321,12 +321,12 @@ func TestPage(t *testing.T) {
 		ids  []int64
 		more int
 	}{
-		{Page{}, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 0},
-		{Page{Most: 3}, []int64{10, 11, 12}, 9},
-		{Page{Most: 2, Before: 4}, []int64{2, 3}, 10},
-		{Page{Prefix: "1", Most: 3}, []int64{10, 11, 12}, 9},
-		{Page{Prefix: "1"}, []int64{1, 10, 11, 12}, 8},
-		{Page{Prefix: "nobody's"}, nil, 12},
+		{Page{Count: true}, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 0},
+		{Page{Count: true, Most: 3}, []int64{10, 11, 12}, 9},
+		{Page{Most: 2, Before: 4}, []int64{2, 3}, 0},
+		{Page{Count: true, Prefix: "1", Most: 3}, []int64{10, 11, 12}, 9},
+		{Page{Count: true, Prefix: "1"}, []int64{1, 10, 11, 12}, 8},
+		{Page{Prefix: "nobody's"}, nil, 0},
 	} {
 		list, more, err := s.Page(t.Context(), c.page)
 		must(t, err)
