@@ -29,6 +29,8 @@ type LoggedStatement struct {
 	Earlier bool    // the session is older than the log, which does not name its database
 	// Together is set if the session's next statement came in one text with this one, and belongs to the same transaction.
 	Together bool
+	// Failed is set if the session's statement failed, and with it all that its transaction did since its last savepoint.
+	Failed bool
 }
 
 // Unreadable is the text of a LoggedStatement that stands for a damaged place in a log.

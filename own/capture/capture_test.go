@@ -523,7 +523,8 @@ type given struct {
 func (g given) ReadLog(_ io.Reader, _ string, each func(filewise.LoggedStatement)) error {
 	for _, s := range g.statements {
 		text, together := strings.CutPrefix(s, "~")
-		each(filewise.LoggedStatement{Session: "1", Text: text, Key: text, Seconds: float64(min(len(text), 1)), Together: together})
+		each(filewise.LoggedStatement{Session: "1", Text: text, Key: text, Seconds: float64(min(len(text), 1)), Together: together,
+			Failed: text == "fails"})
 	}
 	return nil
 }
@@ -542,6 +543,8 @@ func TestTransactionsOfALog(t *testing.T) {
 		"BEGIN|COMMIT|SAVEPOINT a|SELECT b":                                                 "COMMIT 1 2s|SAVEPOINT 1 1s|SELECT b 1 1s",
 		"~UPDATE a|~UPDATE b|SET c|UPDATE d":                                                "UPDATE a,UPDATE b 1 3s|UPDATE d 1 1s",
 		"~BEGIN|~UPDATE a|COMMIT|SELECT b|SELECT b":                                         "SELECT b 2 2s|UPDATE a 1 3s",
+		"BEGIN|INSERT a|fails|COMMIT|fails|SELECT b":                                        rolledBack + " 1 3s|SELECT b 1 1s",
+		"BEGIN|INSERT a|SAVEPOINT s|INSERT b|fails|ROLLBACK TO s|UPDATE c|COMMIT":           "INSERT a,UPDATE c 1 5s|" + undone + " 0 2s",
 		"BEGIN|INSERT a||SELECT b":                                                          rolledBack + " 1 2s|SELECT b 1 1s",
 		"SELECT a|FETCH c|CLOSE c|BEGIN|FETCH d|INSERT b|COMMIT":                            "INSERT b 1 4s|SELECT a 1 3s",
 		"START SLAVE|BEGIN NOT ATOMIC DELETE a":                                             "BEGIN NOT ATOMIC DELETE a 1 1s|START SLAVE 1 1s",

@@ -75,7 +75,7 @@ var (
 	useDatabase = regexp.MustCompile("(?i)^use `?([^`;]+)`?;?$")
 )
 
-// readInnoDBLog reads a general log or a slow log, and calls each for every statement of the database.
+// readInnoDBLog reads a general log, a slow log or MariaDB's audit log, and calls each for every statement of the database.
 func readInnoDBLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
 	l := &innodbLog{wanted: database, databases: map[string]string{}, modes: map[string]*dialect.ANSI{}}
 	l.each = l.seen.Of(each)
@@ -109,9 +109,9 @@ func readInnoDBLog(r io.Reader, database string, each func(filewise.LoggedStatem
 }
 
 func wrongInnoDBLog(err error) error {
-	return filewise.Errorf(filewise.CodeUsage, "give the file that general_log_file or slow_query_log_file names, or an export "+
-		"of mysql.general_log or mysql.slow_log",
-		"this is no general and no slow log: %w", err)
+	return filewise.Errorf(filewise.CodeUsage, "give the file that general_log_file, slow_query_log_file or server_audit_file_path "+
+		"names, or an export of mysql.general_log or mysql.slow_log",
+		"this is no general, slow or audit log: %w", err)
 }
 
 // innodbLog holds the state of reading one log of MariaDB or MySQL.
@@ -152,6 +152,9 @@ func (l *innodbLog) line(line string) {
 		return
 	}
 	if !l.slow {
+		if l.audited(line) {
+			return
+		}
 		if when, session, command, text, is := generalLine(line); is {
 			l.end()
 			if at := customsql.Moment(strings.TrimSpace(when)); !at.IsZero() {

@@ -91,6 +91,11 @@ func TestReadLogsOfInnoDB(t *testing.T) {
 		"ANSI": {slow + "use shop;\nSET timestamp=1;\nset session sql_mode = 'ANSI,TRADITIONAL';\n" + slow + "SET timestamp=1;\n" +
 			"SELECT \"a\".\"b`\" FROM \"a\" WHERE c = 'it''s \"x\"';\n" + strings.Replace(slow, "77", "78", 1) + "SET timestamp=1;\nSELECT \"x\";\n",
 			"set session sql_mode = 'ANSI,TRADITIONAL'; 0.5|SELECT `a`.`b``` FROM `a` WHERE c = 'it''s \"x\"'; 0.5|SELECT \"x\"; 0.5"},
+		"server_audit": {"20261128 10:00:00,vm,app,web,8,0,CONNECT,shop,,0\n20261128 10:00:00,vm,app,web,8,5,WRITE,shop,a,\n" +
+			`20261128 10:00:00,vm,app,web,8,5,QUERY,shop,'UPDATE a SET b=\'it\'\'s, \\\\\nx\'',0` + "\n20261128 10:00:00,vm,app,web,8,6,QUERY," +
+			"shop,'SELECT nix',1054\n20261128 10:00:00,vm,app,web,9,7,QUERY,other,'SELECT 2',0\n20261128 10:00:00,vm,app,web,8,8,QUERY,shop," +
+			"'SELECT \\'" + strings.Repeat("x", 1015) + "',0\n20261128 10:00:00,vm,app,web,8,0,DISCONNECT,shop,,0\n",
+			"UPDATE a SET b='it''s, \\\\\nx'|" + filewise.Unreadable + "|"},
 		"several": {slow + "use shop;\nSET timestamp=1;\nBEGIN; DELETE FROM a;\n", "BEGIN 0.25|DELETE FROM a 0.25"},
 	} {
 		var got []string

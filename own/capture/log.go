@@ -14,6 +14,7 @@ import (
 type open struct {
 	begun   bool
 	manual  bool // autocommit is off: each statement belongs to a transaction
+	failed  bool // a COMMIT rolls back
 	texts   []string
 	keys    []string
 	values  [][][]string // of each text
@@ -135,7 +136,7 @@ func (l *ledger) finish(o *open, committed bool, ended string) {
 		if ended != "" {
 			l.one(ended, 1, o.seconds)
 		}
-	case committed:
+	case committed && !o.failed:
 		o.last, kept = l.count(o.texts, o.keys, o.values, 1, o.seconds)
 		o.last++
 	default:
@@ -175,6 +176,9 @@ func (l *ledger) take(s filewise.LoggedStatement) {
 		to = toPoint.FindStringSubmatch(text)
 	}
 	switch {
+	case s.Failed:
+		o.failed = o.begun
+		return
 	case s.Text == "":
 		l.finish(o, false, "")
 		*o = open{manual: l.manual}
@@ -282,6 +286,7 @@ func (l *ledger) undo(o *open, name string, seconds float64) {
 		return
 	}
 	p := o.points[n]
+	o.failed = false
 	l.one(undone, 0, o.seconds+seconds-p.seconds)
 	o.held -= sizeOf(o.texts[p.texts:], o.keys[p.texts:])
 	o.texts, o.keys, o.values = o.texts[:p.texts], o.keys[:p.texts], o.values[:p.texts]

@@ -17,7 +17,7 @@ import (
 
 // entry is one record of a log.
 type entry struct {
-	database, session, tag, message, detail, at, context string
+	database, session, tag, message, detail, at, context, severity string
 	// text is set for lines of text: they have no tag. earlier is set if they name no database.
 	text, earlier bool
 }
@@ -72,6 +72,8 @@ func (e *entry) field(name string) *string {
 		return &e.detail
 	case "timestamp":
 		return &e.at
+	case "error_severity":
+		return &e.severity
 	}
 	return nil
 }
@@ -112,7 +114,8 @@ func (l *textLog) recordOf(raw []byte, take func(entry)) error {
 	of := w.Record
 	e := entry{database: string(cmp.Or(w.Dbname, of.Database_name)), session: string(cmp.Or(w.Session_id, of.Session_id)),
 		tag: string(cmp.Or(w.Ps, of.Command_tag)), message: string(cmp.Or(w.Message, of.Message)), detail: string(cmp.Or(w.Detail, of.Detail)),
-		at: string(cmp.Or(w.Timestamp, of.Log_time)), context: string(cmp.Or(w.Context, of.Context))}
+		at: string(cmp.Or(w.Timestamp, of.Log_time)), context: string(cmp.Or(w.Context, of.Context)),
+		severity: string(cmp.Or(w.Error_severity, of.Error_severity))}
 	if text := w.text(); text != "" && e.database == "" {
 		l.lines(text, string(cmp.Or(w.Properties.Timestamp, w.Timestamp)))
 		l.lines(string(w.after()), "")
@@ -134,9 +137,9 @@ type postgresLog struct {
 }
 
 var (
-	others = regexp.MustCompile(`^(?:duration|statement|execute|connection|disconnection|automatic|process|temporary file)\b`)
-	// foreign matches the same message in another language. It is used only if the tag does not distinguish execution from
-	// parsing and binding.
+	others = regexp.MustCompile(`^(?:duration|statement|execute|connection|disconnection|automatic|process|temporary file|AUDIT)\b`)
+	// foreign matches the same message in a language that inEnglish leaves as it is. It is used only if a tag distinguishes
+	// execution from parsing and binding.
 	foreign = regexp.MustCompile(`(?s)^[^:\x{ff1a}\n"]{2,40}[:\x{ff1a}]\s*([0-9.]+) ms[,\x{ff0c}]?\s+[^:\x{ff1a}\n]{2,100}[:\x{ff1a}]\s?(.*)$`)
 	lasted  = regexp.MustCompile(`^duration: ([0-9.]+) ms$`)
 	planned = regexp.MustCompile(`(?s)^duration: ([0-9.]+) ms  plan:\n(.*)$`)
@@ -181,7 +184,7 @@ func plannedText(plan string) (text, parameters string) {
 }
 
 // loggedText returns the statement in a message, and its time in ms if reported. It reads messages of log_statement and
-// log_min_duration_statement, also for prepared statements. Messages of other kinds must be in English.
+// log_min_duration_statement, also for prepared statements.
 func loggedText(message string) (ms, text string, ok bool) {
 	if of, is := strings.CutPrefix(message, "duration: "); is {
 		if ms, message, is = strings.Cut(of, " ms  "); !is || strings.Trim(ms, "0123456789.") != "" {
@@ -190,6 +193,9 @@ func loggedText(message string) (ms, text string, ok bool) {
 	}
 	if text, ok = strings.CutPrefix(message, "statement: "); ok {
 		return ms, text, true
+	}
+	if strings.HasPrefix(message, "execute fetch from ") { // more rows of a statement that was logged
+		return ms, "FETCH", true
 	}
 	if strings.HasPrefix(message, "execute ") || strings.HasPrefix(message, "fastpath") {
 		_, text, ok = strings.Cut(message, ":")
@@ -231,6 +237,10 @@ func statementOf(e *entry) (text string, seconds float64, plan, ok bool) {
 		ms, _ := strconv.ParseFloat(took, 64) // 0 if there is no time
 		return text, ms / 1000, false, true
 	}
+	if text, values, is := audited(e.message); is {
+		e.detail = values
+		return text, 0, true, text != ""
+	}
 	var m []string
 	if !e.text && !others.MatchString(e.message) && e.tag != "PARSE" && e.tag != "BIND" {
 		m = foreign.FindStringSubmatch(e.message)
@@ -249,7 +259,7 @@ func statementOf(e *entry) (text string, seconds float64, plan, ok bool) {
 }
 
 // held is a statement which another record may complete: its time if the server logs that by itself, or, if
-// auto_explain has logged it, the same again.
+// auto_explain or pgaudit has logged it, the same again.
 type held struct {
 	filewise.LoggedStatement
 	plan bool
@@ -267,8 +277,11 @@ func (l *postgresLog) settle(next filewise.LoggedStatement, plan bool) (done boo
 	if !had {
 		return false
 	}
-	delete(l.held, next.Session)
 	again := before.plan != plan && next.Text != "" && same(before.Text, next.Text)
+	if again && plan && next.Seconds == 0 { // an audit has less
+		return true
+	}
+	delete(l.held, next.Session)
 	switch {
 	case again && before.plan: // the record that follows has as much
 		return false
@@ -281,9 +294,17 @@ func (l *postgresLog) settle(next filewise.LoggedStatement, plan bool) (done boo
 
 func (l *postgresLog) take(e entry) {
 	l.seen.Lines++
+	e.message = inEnglish(e.message)
 	text, seconds, plan, ok := statementOf(&e)
 	if ok {
 		l.seen.Add(e.database)
+	}
+	if levels[e.severity] == failure && e.database == l.database {
+		delete(l.held, e.session) // it is the statement that failed
+		if l.seen.Told() {
+			l.each(filewise.LoggedStatement{Session: e.session, Failed: true})
+		}
+		return
 	}
 	if e.database != l.database || plan && e.context != "" { // within a function; the function's call has its own plan
 		return

@@ -14,7 +14,7 @@ import (
 
 // Columns of a csvlog line. Later releases only add columns.
 const (
-	csvTime, csvDatabase, csvSession, csvTag, csvMessage, csvDetail, csvContext, csvColumns = 0, 2, 5, 7, 13, 14, 18, 23
+	csvTime, csvDatabase, csvSession, csvTag, csvSeverity, csvMessage, csvDetail, csvContext, csvColumns = 0, 2, 5, 7, 11, 13, 14, 18, 23
 )
 
 // readPostgresLog reads a log of any of the server's formats, also within the records of operators and clouds.
@@ -34,7 +34,7 @@ func readPostgresLog(r io.Reader, database string, each func(filewise.LoggedStat
 	}
 	l := &postgresLog{database: database, held: map[string]held{}, prepared: map[[2]string]string{}}
 	l.each = l.seen.Of(each)
-	l.seen.Remedy = "have the server log in English, with each statement: lc_messages = 'C', log_min_duration_statement = 0, " +
+	l.seen.Remedy = "have the server log each statement, in English: lc_messages = 'C', log_min_duration_statement = 0, " +
 		"log_destination = csvlog or jsonlog"
 	lines := &textLog{postgresLog: l, pending: map[string]*entry{}, prefixes: map[string]prefix{}}
 	if first, _ := in.Peek(1 << 16); lines.texts(first) {
@@ -175,11 +175,12 @@ func readCSV(in io.Reader, l *postgresLog) error {
 			continue
 		}
 		d.take(entry{database: line[csvDatabase], session: line[csvSession], tag: line[csvTag], message: line[csvMessage],
-			detail: line[csvDetail], at: line[csvTime], context: line[csvContext]})
+			detail: line[csvDetail], at: line[csvTime], context: line[csvContext],
+			severity: line[csvSeverity]})
 	}
 }
 
 func wrongPostgresLog(err error) error {
-	return filewise.Errorf(filewise.CodeUsage, "give a file that PostgreSQL has written, in English, with log_destination = "+
+	return filewise.Errorf(filewise.CodeUsage, "give a file that PostgreSQL has written with log_destination = "+
 		"csvlog, jsonlog or stderr", "this is no log of PostgreSQL: %w", err)
 }

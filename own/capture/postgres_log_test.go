@@ -83,6 +83,13 @@ func TestReadLogsOfPostgres(t *testing.T) {
 			"SELECT \"a\"\nFROM b 2"},
 		"plan in XML": {row("SELECT", "duration: 2 ms  plan:\n<explain>\n  <Query-Text>SELECT a &lt; 5</Query-Text>\n  <Plan>", ""),
 			"SELECT a < 5 2"},
+		"pgaudit": {row("UPDATE", `AUDIT: SESSION,1,1,WRITE,UPDATE,,,"UPDATE a SET b = 'x, ""y""'",<none>`, "") +
+			row("SELECT", "AUDIT: SESSION,2,1,READ,SELECT,,,SELECT f(1),<none>", "") +
+			row("SELECT", "AUDIT: SESSION,2,2,READ,SELECT,,,SELECT 2 FROM a,<none>", "") + // within f
+			row("COMMIT", "AUDIT: SESSION,3,1,MISC,COMMIT,,,COMMIT,<none>", "") + row("COMMIT", "duration: 3 ms  statement: COMMIT", ""),
+			`UPDATE a SET b = 'x, "y"' 0|SELECT f(1) 0|COMMIT 3`},
+		"pgaudit and log_statement": {row("UPDATE", "statement: UPDATE a", "") +
+			row("UPDATE", "AUDIT: SESSION,1,1,WRITE,UPDATE,,,UPDATE a,<none>", "") + row("UPDATE", "duration: 3 ms", ""), "UPDATE a 3"},
 		"cursor": {row("DECLARE CURSOR", "duration: 1 ms  statement: DECLARE \"c_1\" NO SCROLL CURSOR WITH HOLD FOR SELECT a FOR UPDATE", ""),
 			"SELECT a FOR UPDATE 1"},
 		"plan and statement": {row("SELECT", plan, "") + row("SELECT", "duration: 4 ms  execute s: SELECT a\nFROM b WHERE id = $1", "") +
@@ -116,6 +123,7 @@ func TestReadLogsOfPostgres(t *testing.T) {
 	}
 	values := ""
 	for _, log := range []string{
+		row("SELECT", `AUDIT: SESSION,2,1,READ,SELECT,,,SELECT a WHERE b = $1 AND c = $2,"x,"`, ""),
 		row("SELECT", "duration: 2 ms  plan:\nQuery Text: SELECT a WHERE b = $1 AND c = $2\nQuery Parameters: $1 = 'x', $2 = NULL\n"+
 			"Result  (cost=0.00..0.01 rows=1 width=4)", ""),
 		row("EXECUTE", "statement: EXECUTE q('x'::text, NULL)", "prepare: PREPARE q AS SELECT a WHERE b = $1 AND c = $2"),
@@ -217,11 +225,51 @@ func TestTextLogsOfPostgres(t *testing.T) {
 		lines(textRecords("%t %d ", 1, "app", "shop")): "name no process",
 		"[{\"textPayload\":\"[5]: [1-1] db=shop LOG:  duration: 1 ms  statement: SELECT 1\",\"timestamp\":\"2026-11-28T10:00:02Z\"},\n" +
 			"{\"textPayload\":\"[5]: [1-1] db=shop LOG:  duration: 1 ms  statement: SELECT 2\",\"timestamp\":\"2026-11-28\"}]": "to the first",
-		"2026-11-28 10:00:02 UTC [5] a@shop LOG:  Dauer: 1 ms  Anweisung: SELECT 1\n": "has a form that is known: Dauer",
+		"2026-11-28 10:00:02 UTC [5] a@shop LOG:  kestus: 1 ms  lause: SELECT 1\n": "has a form that is known: kestus",
 	} {
 		err := readPostgresLog(strings.NewReader(log), "shop", func(filewise.LoggedStatement) {})
 		if said := fmt.Sprint(err); want != "" && (!strings.Contains(said, want) || filewise.RemedyOf(err) == "") {
 			t.Errorf("%s: %v, want %s", log, err, want)
+		}
+	}
+}
+
+// Statements, their times and values are read in any language in which PostgreSQL writes them; parsing and binding are not.
+func TestLogsOfPostgresInOtherLanguages(t *testing.T) {
+	for name, x := range map[string]string{
+		"de": "LOG|DETAIL|FEHLER|ANWEISUNG|Dauer: 2 ms|  Anweisung: |  Ausführen s: |  Binden s: |  Ausführen Fetch von c: |Parameter: ",
+		"fr": "LOG|DÉTAIL|ERREUR|INSTRUCTION\u00a0|durée : 2 ms|, instruction : |  exécute s: |, lien s : |  exécute fetch à partir de c: |paramètres : ",
+		"es": "LOG|DETALLE|ERROR|SENTENCIA|duración: 2 ms|  sentencia: |  ejecutar s: |  bind s: |  ejecutar fetch desde c: |parámetros: ",
+		"it": "LOG|DETTAGLI|ERRORE|ISTRUZIONE|durata: 2 ms|  istruzione: |  esecuzione di s: |  bind s: |  esecuzione di fetch da c: |parametri: ",
+		"ja": "LOG|詳細|ERROR|文|期間: 2 ミリ秒|  文: |  実行 s: |  バインド s: |  取り出し実行 c: |パラメータ: ",
+		"ko": "로그|상세정보|오류|명령 구문|실행시간: 2 ms|  명령 구문: |  쿼리실행 s: |  s 접속: |  자료뽑기 c: |매개 변수: ",
+		"ru": "СООБЩЕНИЕ|ПОДРОБНОСТИ|ОШИБКА|ОПЕРАТОР|продолжительность: 2 мс|, оператор: |  выполнение s: |, Bind s: |  выборка из c: |параметры: ",
+		"zh": "日志|详细信息|错误|语句|执行时间: 2 ms| 语句: | 执行s: | 绑定s: | 执行FETCH操作 c: |参数: ",
+	} {
+		w := strings.Split(x, "|")
+		said, detail := func(level, text string) string {
+			return "2026-11-28 10:00:01.250 UTC [7] app@shop " + level + ":  " + text + "\n"
+		}, w[9]+"$1 = '5'"
+		log := said(w[0], w[4]+w[5]+"SELECT 1") + said(w[0], w[4]+w[7]+"SELECT $1") + said(w[0], w[4]+w[6]+"SELECT a\n\tWHERE b = $1") +
+			said(w[1], detail) + said(w[0], w[4]+w[8]+"SELECT c") + said(w[2], "x") + said(w[3], "SELECT d") +
+			said(w[0], strings.TrimLeft(w[5], ", ")+"SELECT e") + said(w[0], w[4]) +
+			said(w[0], strings.TrimLeft(w[6], " ")+"SELECT f") + said(w[1], detail) + said(w[0], w[4])
+		csv := row("", w[4]+w[5]+"SELECT 1", "") + row("", w[4]+w[6]+"SELECT a\nWHERE b = $1", detail) + row("BIND", w[4]+w[7]+"SELECT $1", "") +
+			row("", w[4]+w[8]+"SELECT c", "") +
+			strings.Replace(row("", "x", ""), ",LOG,", ","+w[2]+",", 1) + row("", strings.TrimLeft(w[5], ", ")+"SELECT e", "") + row("", w[4], "") +
+			row("", strings.TrimLeft(w[6], " ")+"SELECT f", detail) + row("", w[4], "")
+		for _, log := range []string{log, csv} {
+			var got []string
+			err := readPostgresLog(strings.NewReader(log), "shop", func(s filewise.LoggedStatement) {
+				got = append(got, fmt.Sprint(s.Text, " ", s.Seconds*1000, " ", s.Arguments))
+				if s.Failed != (s.Text == "") {
+					t.Errorf("%s: %+v", name, s)
+				}
+			})
+			want := "SELECT 1 2 []|SELECT a\nWHERE b = $1 2 ['5']|FETCH 2 []| 0 []|SELECT e 2 []|SELECT f 2 ['5']"
+			if err != nil || strings.Join(got, "|") != want {
+				t.Errorf("%s: %q, %v, want %q\n%s", name, got, err, want, log)
+			}
 		}
 	}
 }

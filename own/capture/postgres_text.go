@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"filewise"
 	"filewise/internal/filesystem"
@@ -42,11 +43,6 @@ type prefix struct {
 // mostPending and mostPrefixes limit the records and prefixes in memory.
 const mostPending, mostPrefixes = 1000, 1 << 12
 
-// levels lists the words that begin a record, true if the record is a part of the one before.
-var levels = map[string]bool{"LOG": false, "INFO": false, "NOTICE": false, "WARNING": false, "ERROR": false, "FATAL": false, "PANIC": false,
-	"DEBUG": false, "DEBUG1": false, "DEBUG2": false, "DEBUG3": false, "DEBUG4": false, "DEBUG5": false, "DETAIL": true, "HINT": true,
-	"CONTEXT": true, "QUERY": true, "STATEMENT": true, "LOCATION": true, "BACKTRACE": true}
-
 var (
 	stamp = regexp.MustCompile(`(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?)(?:Z| ?(?:[A-Z]{2,5}\b|[+-]\d\d:?\d{0,2}\b))?`)
 	epoch = regexp.MustCompile(`\b(\d{10})\.(\d{3})\b`)
@@ -73,12 +69,16 @@ func divided(line string) (before, level, message string, ok bool) {
 		if n < 0 {
 			return "", "", "", false
 		}
-		end := at + n
-		begin := 1 + strings.LastIndexFunc(line[:end], func(r rune) bool { return !unicode.IsUpper(r) && !unicode.IsDigit(r) })
-		if _, is := levels[line[begin:end]]; is {
-			return line[:begin], line[begin:end], line[end+len(":  "):], true
+		at += n + 1
+		word := strings.TrimRight(line[:at-1], " \u00a0") // French has a space before the colon
+		begin := strings.LastIndexFunc(word, notInLevel)
+		if begin >= 0 {
+			_, size := utf8.DecodeRuneInString(word[begin:])
+			begin += size
 		}
-		at = end + 1
+		if kind := levels[word[max(begin, 0):]]; kind != "" {
+			return word[:max(begin, 0)], kind, line[at+len("  "):], true
+		}
 	}
 }
 
@@ -177,15 +177,16 @@ func (l *textLog) line(line string) {
 		l.seen.Lines++
 		return
 	}
+	part := level != "LOG" && level != failure
 	p, at := l.prefix(before)
 	if session == "" || p.session != "" {
 		session = p.session
 	}
-	if before == "" && levels[level] {
+	if before == "" && part {
 		session = l.last
 	}
 	e := l.pending[session]
-	if levels[level] {
+	if part {
 		if e != nil && level == "DETAIL" {
 			e.detail, l.into = message, &e.detail
 		} else if e != nil && level == "CONTEXT" {
@@ -193,11 +194,11 @@ func (l *textLog) line(line string) {
 		}
 		return
 	}
-	l.begin(p, session, at, message)
+	l.begin(p, session, at, level, message)
 }
 
 // begin begins a record.
-func (l *textLog) begin(p prefix, session, at, message string) {
+func (l *textLog) begin(p prefix, session, at, level, message string) {
 	if e := l.pending[session]; e != nil {
 		l.take(*e)
 	}
@@ -209,7 +210,7 @@ func (l *textLog) begin(p prefix, session, at, message string) {
 	}
 	at = strings.Replace(cmp.Or(at, l.at), ",", ".", 1)
 	l.order.add(at)
-	e := &entry{database: p.database, session: session, message: message, at: at, text: true}
+	e := &entry{database: p.database, session: session, severity: level, message: message, at: at, text: true}
 	if l.names = l.names || p.names; !l.names {
 		e.database, e.earlier = l.postgresLog.database, true
 	}

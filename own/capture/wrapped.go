@@ -29,13 +29,13 @@ func (s *jsonText) UnmarshalJSON(raw []byte) error {
 // passes one on.
 type wrapper struct {
 	// A record of jsonlog. An event of CloudWatch has a line of text as its message.
-	Dbname, Session_id, Ps, Message, Detail, Timestamp, Context jsonText
+	Dbname, Session_id, Ps, Message, Detail, Timestamp, Context, Error_severity jsonText
 
 	TextPayload, Log jsonText // Cloud SQL, Docker
 	JsonPayload      struct{ Message jsonText }
 	Events, Records  []json.RawMessage // CloudWatch, Azure
 	Record           struct {          // CloudNativePG
-		Database_name, Session_id, Command_tag, Message, Detail, Log_time, Context jsonText
+		Database_name, Session_id, Command_tag, Message, Detail, Log_time, Context, Error_severity jsonText
 	}
 	Properties struct { // Azure
 		Message, Detail, Timestamp jsonText
