@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -78,6 +79,11 @@ func TestTooFewRowsOfTables(t *testing.T) {
 		if filewise.CodeOf(err) != filewise.CodeUsage || !strings.HasPrefix(err.Error(), "436 rows a table are not between 1000 and ") ||
 			!strings.Contains(filewise.RemedyOf(err), "--size") {
 			t.Errorf("%v → %s", err, filewise.RemedyOf(err))
+		}
+		_, err = scenario(Params{Rows: 1 << 32, Cache: CacheWarm, Data: DataOrdered, Repeat: 1}, 1)
+		if said := fmt.Sprint(err, filewise.RemedyOf(err)); !strings.Contains(said, "more than 2147483647") ||
+			scanScenario().RowsIn(4<<40, Params{}) > maxDMLRows || !strings.Contains(said, "filewise backup --target URL") {
+			t.Error(said)
 		}
 	}
 }

@@ -210,7 +210,22 @@ func spaceWords(p experiment.Plan) string {
 	return out
 }
 
+// timeWords reports how long a run takes, and if the budget is too short to write the data on any storage.
 func timeWords(v Preview) string {
+	const fast = 1e9 // bytes a second
+	need := 0.0
+	for _, s := range v.Space {
+		need += float64(s.Need)
+	}
+	words := budgetWords(v)
+	if writing := time.Duration(need / fast * float64(time.Second)); v.Plan.Budget > 0 && writing > v.Plan.Budget {
+		words += fmt.Sprintf("; but to write %s takes %s at 1 GB/s: compare on a smaller --size first", humanize.IBytes(uint64(need)),
+			say.Human(writing.Round(time.Minute)))
+	}
+	return words
+}
+
+func budgetWords(v Preview) string {
 	if v.Plan.Window == 0 {
 		if v.Plan.Budget == 0 && v.Plan.AsPublished != nil {
 			return "not known before the first runs: the work of a run is fixed, and so is the number of runs"
