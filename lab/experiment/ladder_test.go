@@ -162,6 +162,23 @@ func TestLadderIsLeft(t *testing.T) {
 	}
 }
 
+// A design that the host has no space for is tried with less data.
+func TestLadderTakesWhatFits(t *testing.T) {
+	w := climber(t, 10<<20, map[int]float64{1: 1000, 2: 1000})
+	w.plan.Ladder.MostBytes = 1 << 30
+	w.runner.Redesign = func(_ context.Context, p experiment.Plan) (bool, error) {
+		fits := p.Params.Warehouses <= 20
+		if fits {
+			w.plan = p
+		}
+		return fits, nil
+	}
+	trials, _ := w.run(t)
+	if got, reads, _ := rungs(t, w.plan, trials); !slices.Equal(got, []string{"--warehouses 16 --size 16MiB"}) || reads.OK {
+		t.Errorf("%q, %+v", got, reads)
+	}
+}
+
 // A design whose pilots fail is given up for the one before.
 func TestLadderGoesBack(t *testing.T) {
 	for name, faults := range map[string][]fake.Fault{

@@ -238,8 +238,11 @@ func (r *Runner) keepBoundaries(ctx context.Context, at standing) error {
 	return nil
 }
 
-// climb replaces the plan by another design of the ladder, if the pilots demand one. If that design cannot be had,
-// climb removes the ladder. It reports whether the plan has changed.
+// smallerDesigns is how often climb halves the data of a design that the host has no space for.
+const smallerDesigns = 6
+
+// climb replaces the plan by another design of the ladder, if the pilots demand one. If that design cannot be had, not
+// with less data either, climb removes the ladder. It reports whether the plan has changed.
 func (r *Runner) climb(ctx context.Context, at standing) (bool, error) {
 	if r.Redesign == nil {
 		return false, nil
@@ -253,6 +256,18 @@ func (r *Runner) climb(ctx context.Context, at standing) (bool, error) {
 	}
 	r.builds, r.loaded = make(map[string]*build), make(map[string]filewise.Ledger)
 	ok, err := r.Redesign(ctx, next)
+	for range smallerDesigns { // less data can fit where all that the budget loads does not
+		if ok || err != nil {
+			break
+		}
+		less := *at.plan.Ladder
+		less.MostBytes /= 2
+		at.plan.Ladder = &less
+		if smaller, climbs := at.climb(); climbs && !slices.Equal(smaller.Command, next.Command) {
+			next = smaller
+			ok, err = r.Redesign(ctx, next)
+		}
+	}
 	if err != nil {
 		return false, err
 	}
