@@ -77,6 +77,9 @@ func (p Plan) warm() bool {
 	return p.Params.Repeat > 0 && (p.Params.Cache == "" || p.Params.Cache == workload.CacheWarm)
 }
 
+// cold reports whether caches are emptied before each operation.
+func (p Plan) cold() bool { return p.Params.Cache != "" && p.Params.Cache != workload.CacheWarm }
+
 // timesGrown is the fewest times that files must grow in a trial if their growth is measured.
 const timesGrown = 10
 

@@ -243,8 +243,8 @@ const timesCache = 4
 // reads checks that data are read from storage.
 func (a asked) reads() finding {
 	threshold := fmt.Sprintf("data at least %d times what may cache them, or read from storage", timesCache)
-	if c := a.plan.Params.Cache; c != "" && c != workload.CacheWarm {
-		return found(true, threshold, "", "caches are emptied before (--cache %s)", c)
+	if a.plan.cold() {
+		return found(true, threshold, "", "caches are emptied before (--cache %s)", a.plan.Params.Cache)
 	}
 	read := a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) { return a.readFromStorage(t) })
 	data, cache, came := a.data(), a.cache(), least(read)

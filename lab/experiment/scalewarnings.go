@@ -16,9 +16,12 @@ import (
 // or up to half of a small amount.
 func hardlyRead(data float64) float64 { return max(data/100, min(data/2, 16<<20)) }
 
-// fitsInMemory returns a clause that the data fit into memory. It returns "" if they do not, if that is not known, or
-// if counters show that reads came from storage anyway.
+// fitsInMemory returns a clause that the data fit into memory. It returns "" if they do not, if that is not known, if
+// caches are emptied before, or if counters show that reads came from storage anyway.
 func (h history) fitsInMemory(trials []filewise.Trial) string {
+	if h.plan.cold() {
+		return ""
+	}
 	var data, memory, read float64
 	for _, l := range h.plan.Layouts {
 		var sizes, totals, reads []float64

@@ -7,6 +7,7 @@ import (
 
 	"filewise"
 	"filewise/lab/probe"
+	"filewise/lab/workload"
 )
 
 const gib = 1 << 30
@@ -56,6 +57,14 @@ func TestFitsInMemory(t *testing.T) {
 		got := s.fitsInMemory(s.counted(s.lastBlock()))
 		if x.want == "" && got != "" || !strings.Contains(got, x.want) {
 			t.Errorf("%s: %q, want %q", name, got, x.want)
+		}
+		s.plan.Params.Cache = workload.CacheWarm // as the condition reads has it
+		if warm := s.fitsInMemory(s.counted(s.lastBlock())); warm != got {
+			t.Errorf("%s, warm: %q, want %q", name, warm, got)
+		}
+		s.plan.Params.Cache = string(filewise.CacheStorageCold)
+		if cold := s.fitsInMemory(s.counted(s.lastBlock())); cold != "" {
+			t.Errorf("%s, cold: %q", name, cold)
 		}
 	}
 }
