@@ -238,7 +238,7 @@ func (r *Runner) keepBoundaries(ctx context.Context, at standing) error {
 	return nil
 }
 
-// smallerDesigns is how often climb halves the data of a design that the host has no space for.
+// smallerDesigns counts how often climb halves the data of a design that the host has no space for.
 const smallerDesigns = 6
 
 // climb replaces the plan by another design of the ladder, if the pilots demand one. If that design cannot be had, not
@@ -256,7 +256,7 @@ func (r *Runner) climb(ctx context.Context, at standing) (bool, error) {
 	}
 	r.builds, r.loaded = make(map[string]*build), make(map[string]filewise.Ledger)
 	ok, err := r.Redesign(ctx, next)
-	for range smallerDesigns { // less data can fit where all that the budget loads does not
+	for range smallerDesigns { // less data than the budget loads can fit
 		if ok || err != nil {
 			break
 		}
