@@ -196,6 +196,9 @@ func (s *shape) size(sh *shard, share int64) error {
 			return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("choose 0 (page by page) to %d bytes", maxChunk),
 				"--growth %d: SQLite's growth step is a 32-bit number", d.Growth)
 		}
+		if len(s.program.Table().Key) > 0 {
+			least += int64(len(sh.tables)) * pageBytes // the first page of the key's index
+		}
 		sh.chunk = roundUp(d.Growth, pageBytes)
 		sh.bytes = roundUp(least, max(sh.chunk, pageBytes))
 		return nil

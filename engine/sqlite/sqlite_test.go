@@ -142,6 +142,22 @@ func TestGrowingFiles(t *testing.T) {
 	}
 }
 
+// By a step of a page, files begin with no page more than the tables and the index of their key take.
+func TestGrowingFilesWithAnIndex(t *testing.T) {
+	w, err := workload.NewDML(workload.Params{Connections: 2, Rows: 100, Mode: workload.ModeBoth, Connect: workload.ConnectPooled,
+		Index: workload.IndexKey}, 7)
+	must(t, err)
+	l := layout(2, 64<<20)
+	l.Data.Allocation, l.Data.Growth = filewise.Growing, pageBytes
+	db := build(t, target(t.TempDir()), l, w)
+	must(t, db.Settle(context.Background()))
+	for _, f := range dataFiles(t, db) {
+		if f.Bytes != 3*pageBytes {
+			t.Errorf("%s starts with %d bytes", f.Path, f.Bytes)
+		}
+	}
+}
+
 func TestEveryFileIsTouched(t *testing.T) {
 	for _, c := range []struct{ files, connections int }{{1, 4}, {3, 4}, {4, 4}, {7, 3}, {8, 1}} {
 		w := inserts(t, c.connections, 50, 2)
