@@ -209,7 +209,7 @@ func (s *server) settling() string {
 // probes returns the probes for a build and for the whole server.
 func (b *build) probes() []filewise.Probe {
 	s := b.server
-	all := dialect.Probes(b, s.product, b.name)
+	all := append(dialect.Probes(b, s.product, b.name), filewise.ProbeOf(filewise.ProbeServerMemory, (&memory{build: b}).read))
 	if s.uninstrumented != nil {
 		return all
 	}

@@ -63,3 +63,27 @@ func testWaits(t *testing.T, b bench) {
 	fatal(t, <-done)
 	fatal(t, db.Drop(ctx))
 }
+
+// testMemory: what can hold the data is the buffer pool, unless the system caches the files.
+func testMemory(t *testing.T, b bench) {
+	db := buildOn(t, open(t, b, b.Target("filewise")), layout(filewise.KindPartitions, 1), inserts(t, nil))
+	ctx := deadline(t)
+	var pool float64
+	var direct bool
+	fatal(t, b.Root.QueryRowContext(ctx, "SELECT @@innodb_buffer_pool_size, @@innodb_flush_method LIKE 'O_DIRECT%'").Scan(&pool, &direct))
+	i := slices.IndexFunc(db.Probes, func(p filewise.Probe) bool { return p.Name() == filewise.ProbeServerMemory })
+	for n := range 2 {
+		found, err := db.Probes[i].Read(ctx)
+		fatal(t, err)
+		if !direct {
+			if len(found) > 0 {
+				t.Errorf("%v although the system caches files", found)
+			}
+			continue
+		}
+		if mean := found[0].Value / found[1].Value; n == 1 && (mean < 0.99*pool || mean > 1.01*pool) {
+			t.Errorf("%.0f bytes of memory, of a pool of %.0f", mean, pool)
+		}
+	}
+	fatal(t, db.Drop(ctx))
+}
