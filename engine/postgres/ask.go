@@ -11,8 +11,8 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/sampling"
+	"filewise/engine/postgres/client"
 	"filewise/engine/postgres/dialect"
-	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/probes"
 	"filewise/internal/sqlfile"
 )

@@ -10,12 +10,10 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/dustin/go-humanize"
-
 	"filewise"
 	"filewise/engine/internal/server"
-	"filewise/engine/postgres/internal/client"
-	"filewise/engine/postgres/internal/installed"
+	"filewise/engine/postgres/client"
+	"filewise/engine/postgres/installed"
 	"filewise/internal/filesystem"
 	"filewise/internal/sqlfile"
 )
@@ -264,7 +262,7 @@ var (
 	fileOptions = []filewise.BackupOption{
 		{Name: "tool", Words: "pgbackrest, as usual, or pg_basebackup, which writes one stream", Check: filewise.OneOf(toolPgBackRest, toolBase)},
 		{Name: "buffer", Words: "the bytes that pgBackRest reads at once: 16KiB, 32KiB, … 16MiB, 1MiB being usual",
-			Check: func(v string) error { _, err := bufferOf(v); return err }},
+			Check: func(v string) error { _, err := installed.BufferOf(v); return err }},
 		{Name: "compression", Words: "of pgBackRest: none, as usual, gz, lz4, zst or bz2, each at its usual level",
 			Check: filewise.OneOf("none", "gz", "lz4", "zst", "bz2")},
 	}
@@ -273,15 +271,6 @@ var (
 			Check: filewise.OneOf("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")},
 	}
 )
-
-// bufferOf reads a buffer size that pgBackRest accepts: a power of two.
-func bufferOf(v string) (int, error) {
-	n, err := humanize.ParseBytes(v)
-	if err != nil || n < 16<<10 || n > 16<<20 || n&(n-1) != 0 {
-		return 0, errors.New("it must be one of 16KiB, 32KiB, … 16MiB")
-	}
-	return int(n), nil
-}
 
 // dumpLevel returns pg_dump's arguments for compression.
 func (d *design) dumpLevel() []string {

@@ -12,7 +12,9 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/script"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/client"
+	"filewise/engine/postgres/installed"
+	"filewise/internal/shell"
 )
 
 // baseArguments returns the arguments of pg_basebackup. It writes a tar file of the data directory with the WAL that it
@@ -149,13 +151,13 @@ func (d *design) backupSteps(w *script.Writer, act filewise.Act) {
 	case dump:
 		w.Command(measure, append([]string{"pg_dump"}, dumpArguments(somewhere, files, d.dumpLevel())...)...)
 	case restore && d.archives():
-		w.Command(measure, append([]string{toolPgBackRest}, pgBackRest("restore", somewhere, somewhere, "--type=preserve",
+		w.Command(measure, append([]string{toolPgBackRest}, installed.RestArguments("restore", somewhere, somewhere, "--type=preserve",
 			"--process-max="+strconv.Itoa(files))...)...)
 	case restore:
-		w.Add(measure, script.Shell, "unpack the backup files into a new data directory, and start a managed server on it")
+		w.Add(measure, shell.Place, "unpack the backup files into a new data directory, and start a managed server on it")
 	case d.archives():
-		w.Command(measure, append([]string{toolPgBackRest}, pgBackRest("stanza-create", somewhere, somewhere, "--no-online")...)...)
-		w.Command(measure, append([]string{toolPgBackRest}, d.backupArguments(somewhere, somewhere)...)...)
+		w.Command(measure, append([]string{toolPgBackRest}, installed.RestArguments("stanza-create", somewhere, somewhere, "--no-online")...)...)
+		w.Command(measure, append([]string{toolPgBackRest}, installed.RestBackup(d.layout, somewhere, somewhere)...)...)
 	default:
 		w.Command(measure, append([]string{"pg_basebackup"}, baseArguments(somewhere)...)...)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/engine/postgres/internal/installed"
+	"filewise/engine/postgres/installed"
 	"filewise/lab/workload"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/script"
+	"filewise/engine/postgres/client"
 	"filewise/engine/postgres/dialect"
-	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/probes"
 )
 

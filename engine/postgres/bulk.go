@@ -9,7 +9,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/tabbed"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/client"
 )
 
 // createLoaded creates the table that records loaded batches. It has a separate schema, because it is not part of the

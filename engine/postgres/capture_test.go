@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"filewise"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/client"
 	"filewise/lab/workload"
 	"filewise/own/capture"
 	"filewise/run/study"

@@ -9,7 +9,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/external"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/client"
 	"filewise/internal/marker"
 )
 

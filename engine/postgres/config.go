@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/postgres/internal/client"
-	"filewise/engine/postgres/internal/installed"
+	"filewise/engine/postgres/client"
+	"filewise/engine/postgres/installed"
 )
 
 // durabilities maps each durability to fsync and synchronous_commit, which decide what a commit on a managed server

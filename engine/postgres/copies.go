@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/client"
 )
 
 // keeper returns the function that stores a copy of a loaded build's directories, on which no server is started. It

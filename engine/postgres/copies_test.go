@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/client"
 	"filewise/lab/workload"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/client"
 	"filewise/lab/drive"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/external"
+	"filewise/engine/postgres/client"
 	"filewise/engine/postgres/dialect"
-	"filewise/engine/postgres/internal/client"
 	"filewise/internal/marker"
 )
 

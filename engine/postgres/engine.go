@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/postgres/internal/installed"
+	"filewise/engine/postgres/installed"
 	"filewise/host/machine"
 )
 
@@ -19,9 +19,6 @@ func (Engine) Name() string { return "postgres" }
 
 // Open opens the target: it prepares a managed server, or connects to an existing one.
 func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
-	if t.Database != "" {
-		return openOwn(ctx, t)
-	}
 	if t.Mode == filewise.External {
 		return openExternal(ctx, t)
 	}

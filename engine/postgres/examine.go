@@ -12,8 +12,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"filewise"
+	"filewise/engine/postgres/client"
 	"filewise/engine/postgres/dialect"
-	"filewise/engine/postgres/internal/client"
 	"filewise/internal/filesystem"
 	"filewise/internal/findings"
 )
@@ -32,7 +32,7 @@ func (s *externalServer) Examine(ctx context.Context, d filewise.Demand) []filew
 	e.place()
 	e.connections(ctx)
 	e.settings(ctx)
-	e.activity(ctx)
+	s.ExamineActivity(ctx, &e.Examination)
 	if err := s.checkTablespaces(ctx); err != nil {
 		e.Fail("tablespaces", filewise.RemedyOf(err), "%v", err)
 	}
@@ -136,8 +136,9 @@ func (e *examination) sizes(ctx context.Context) {
 	}
 }
 
-func (e *examination) activity(ctx context.Context) {
-	gauges, err := e.server.Activity(ctx)
+// ExamineActivity adds a finding on the sessions of others.
+func (s *externalServer) ExamineActivity(ctx context.Context, e *findings.Examination) {
+	gauges, err := s.Activity(ctx)
 	if err != nil {
 		e.Unseen("activity", err)
 	}

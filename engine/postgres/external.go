@@ -15,8 +15,8 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/builds"
+	"filewise/engine/postgres/client"
 	"filewise/engine/postgres/dialect"
-	"filewise/engine/postgres/internal/client"
 	"filewise/internal/marker"
 )
 
@@ -243,6 +243,25 @@ func (s *externalServer) createDatabase(ctx context.Context, custom bool) (strin
 		err = filewise.Errorf(filewise.CodePreflight, "as a superuser: ALTER ROLE "+dialect.Ident(s.about.user)+" CREATEDB", "%w", err)
 	}
 	return name, err
+}
+
+// MakeDatabase creates an empty, marked database for custom SQL, with further clauses of CREATE DATABASE.
+func (s *externalServer) MakeDatabase(ctx context.Context, with string) (string, error) {
+	return s.make(ctx, kindDatabase, true, func(name string) string { return createDatabase(name) + with })
+}
+
+// DropDatabase drops a marked database.
+func (s *externalServer) DropDatabase(ctx context.Context, name string) error {
+	return s.dropMarked(ctx, kindDatabase, name)
+}
+
+// Link returns the link to the address's database.
+func (s *externalServer) Link() *client.Link { return s.link }
+
+// About returns facts about the server and the account.
+func (s *externalServer) About() client.About {
+	return client.About{Version: s.about.version, Banner: s.about.banner, User: s.about.user, Super: s.about.super,
+		CreateDB: s.about.createdb}
 }
 
 // make creates an object under a new name and marks it at once. Meanwhile its session announces the object's name. So

@@ -15,8 +15,8 @@ import (
 
 	"filewise"
 	"filewise/engine/enginetest"
+	"filewise/engine/postgres/client"
 	"filewise/engine/postgres/dialect"
-	"filewise/engine/postgres/internal/client"
 	"filewise/internal/marker"
 	"filewise/run/doctor/doctortest"
 )

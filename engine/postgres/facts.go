@@ -10,8 +10,8 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/server"
-	"filewise/engine/postgres/internal/client"
-	"filewise/engine/postgres/internal/installed"
+	"filewise/engine/postgres/client"
+	"filewise/engine/postgres/installed"
 )
 
 // telling lists the settings that affect what is measured. The settings that the user gave are added to them.

@@ -9,7 +9,7 @@ import (
 	"filewise"
 	"filewise/engine/enginetest"
 	"filewise/engine/internal/server"
-	"filewise/engine/postgres/internal/installed"
+	"filewise/engine/postgres/installed"
 )
 
 // need skips a test of the real server if there is none, and fails it in CI:

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/client"
 	"filewise/own/inspect"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"filewise/engine/internal/server"
-	"filewise/engine/postgres/internal/client"
-	"filewise/engine/postgres/internal/installed"
+	"filewise/engine/postgres/client"
+	"filewise/engine/postgres/installed"
 	"filewise/internal/filesystem"
 )
 

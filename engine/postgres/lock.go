@@ -14,8 +14,8 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/external"
+	"filewise/engine/postgres/client"
 	"filewise/engine/postgres/dialect"
-	"filewise/engine/postgres/internal/client"
 )
 
 // PostgreSQL's advisory locks hold within one database. Two runs on one server can be in different databases. So each

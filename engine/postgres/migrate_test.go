@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"filewise"
+	"filewise/engine/postgres/client"
 	"filewise/engine/postgres/dialect"
-	"filewise/engine/postgres/internal/client"
-	"filewise/engine/postgres/internal/installed"
+	"filewise/engine/postgres/installed"
 	"filewise/own/apply"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/session"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/client"
 )
 
 // relation is a file of PostgreSQL, as the server reports it: a table or partition, an index, or a TOAST table.

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/postgres/client"
 	"filewise/engine/postgres/dialect"
-	"filewise/engine/postgres/internal/client"
 	"filewise/lab/workload"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/postgres/internal/installed"
+	"filewise/engine/postgres/installed"
 	"filewise/lab/workload"
 )
 

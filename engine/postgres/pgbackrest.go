@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/script"
 	"filewise/engine/internal/server"
-	"filewise/engine/postgres/internal/installed"
+	"filewise/engine/postgres/installed"
+	"filewise/internal/shell"
 )
 
 // Tools for physical backups. pgBackRest's processes copy whole files in parallel (segments of 1 GB of a table, an
@@ -30,19 +30,9 @@ func toolOf(l filewise.Layout) string {
 	return toolPgBackRest
 }
 
-// stanza is the name of Filewise's stanza. It is always the same, as each build has its own repository.
-const stanza = "filewise"
-
 // archives reports whether the build's server archives its WAL with pgBackRest.
 func (d *design) archives() bool {
 	return d.program.BacksUp() && !d.program.Dumps() && toolOf(d.layout) == toolPgBackRest
-}
-
-// pgBackRest returns the arguments of a pgBackRest command. It reads no configuration file, so the user's stanzas
-// cannot be reached.
-func pgBackRest(command, repository, data string, more ...string) []string {
-	return append([]string{command, "--no-config", "--stanza=" + stanza, "--repo1-path=" + repository, "--pg1-path=" + data,
-		"--lock-path=" + repository + "/lock", "--log-level-file=off", "--log-level-console=warn"}, more...)
 }
 
 // archiveSettings returns the settings of a server that pgBackRest backs up. Until the first backup begins there is no
@@ -56,7 +46,7 @@ func (i *instance) archiveSettings() string {
 		return "" // Build has reported the error
 	}
 	repository := i.handles.Path(i.repository())
-	push := script.Quoted(append([]string{path}, pgBackRest("archive-push", repository,
+	push := shell.Quoted(append([]string{path}, installed.RestArguments("archive-push", repository,
 		i.handles.Path(i.sites.dataDir()))...)) + ` "%p"`
 	command := fmt.Sprintf("test ! -d %s/archive || %s", repository, push)
 	return fmt.Sprintf("archive_mode = 'on'\narchive_command = '%s'\n", strings.ReplaceAll(command, "'", "''"))
@@ -67,39 +57,6 @@ func (i *instance) repository() string {
 	return filepath.Join(i.sites.dirs[i.design.backupVolume()], backupDir)
 }
 
-// backupArguments returns the arguments of pgBackRest for a full backup that contains all the WAL it needs.
-func (d *design) backupArguments(repository, data string) []string {
-	kind, level := restCompression(d.layout)
-	more := []string{"--type=full", "--start-fast", "--archive-copy", "--repo1-bundle", "--repo1-retention-full=1",
-		"--process-max=" + strconv.Itoa(d.jobs()), "--compress-type=" + kind,
-		"--pg1-socket-path=" + data, "--pg1-port=5432", "--pg1-user=" + installed.Superuser}
-	if level != "" {
-		more = append(more, "--compress-level="+level)
-	}
-	if v, ok := d.layout.BackupOptions.Get("buffer"); ok {
-		n, _ := bufferOf(v) // checkBackup has checked it
-		more = append(more, "--buffer-size="+strconv.Itoa(n))
-	}
-	return pgBackRest("backup", repository, data, more...)
-}
-
-// restCompression returns pgBackRest's compression type, and the level if one is given. In scenario backup the option
-// uses pgBackRest's names; for a user's database, pg_dump's.
-func restCompression(l filewise.Layout) (kind, level string) {
-	if v, ok := l.BackupOptions.Get("compression"); ok {
-		return v, ""
-	}
-	v, _ := l.BackupOptions.Get("compress")
-	method, level, divided := strings.Cut(v, ":")
-	switch {
-	case v == "" || v == "0":
-		return "none", ""
-	case !divided:
-		return "gz", v
-	}
-	return map[string]string{"gzip": "gz", "lz4": "lz4", "zstd": "zst"}[method], level
-}
-
 // restoreArguments returns the arguments of pgBackRest for a restore to another server's places. The restored server
 // recovers from the WAL in the backup.
 func (b *backuper) restoreArguments(repository string, path func(string) string, spaces map[string]int) []string {
@@ -108,7 +65,7 @@ func (b *backuper) restoreArguments(repository string, path func(string) string,
 	for number, n := range spaces {
 		more = append(more, "--tablespace-map="+number+"="+path(to.spaceDir(n)))
 	}
-	return pgBackRest("restore", repository, path(to.dataDir()), more...)
+	return installed.RestArguments("restore", repository, path(to.dataDir()), more...)
 }
 
 // pgBackRest runs pgBackRest as the server's user, with inherited handles of the directories.
@@ -131,13 +88,13 @@ func (i *instance) pgBackRest(ctx context.Context, h *server.Handles, args []str
 func (b *backuper) backRest(ctx context.Context) error {
 	i := b.instance
 	repository, data := i.handles.Path(i.repository()), i.handles.Path(i.sites.dataDir())
-	if err := i.pgBackRest(ctx, i.handles, pgBackRest("stanza-create", repository, data, "--no-online")); err != nil {
+	if err := i.pgBackRest(ctx, i.handles, installed.RestArguments("stanza-create", repository, data, "--no-online")); err != nil {
 		return err
 	}
-	if err := i.pgBackRest(ctx, i.handles, b.build.design.backupArguments(repository, data)); err != nil {
+	if err := i.pgBackRest(ctx, i.handles, installed.RestBackup(b.build.design.layout, repository, data)); err != nil {
 		return err
 	}
-	return b.addFiles(filepath.Join(i.repository(), "backup", stanza))
+	return b.addFiles(filepath.Join(i.repository(), "backup", installed.Stanza))
 }
 
 // backRestored fills the restored server's directories with pgBackRest.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/engine/postgres/internal/installed"
+	"filewise/engine/postgres/installed"
 	"filewise/lab/workload"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"filewise"
 	"filewise/engine/enginetest"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/client"
 )
 
 // raw is one connection for the suite's own statements.

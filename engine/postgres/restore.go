@@ -7,10 +7,10 @@ import (
 	"filewise"
 	"filewise/engine/customsql"
 	"filewise/engine/internal/dumpfile"
+	"filewise/engine/postgres/client"
 	"filewise/engine/postgres/dialect"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/installed"
 	"filewise/engine/postgres/internal/dump"
-	"filewise/engine/postgres/internal/installed"
 )
 
 // CheckDump reads a program's dump, and refuses layouts that cannot hold its tables.

@@ -8,8 +8,8 @@ import (
 	"filewise/engine/internal/builds"
 	"filewise/engine/internal/script"
 	"filewise/engine/internal/server"
-	"filewise/engine/postgres/internal/client"
-	"filewise/engine/postgres/internal/installed"
+	"filewise/engine/postgres/client"
+	"filewise/engine/postgres/installed"
 )
 
 // managedServer is an opened managed target. Every build has its own server process and data directory, so that layouts

@@ -13,7 +13,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/operations"
 	"filewise/engine/internal/session"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/client"
 )
 
 // Connect opens a worker's connection for a phase of the program.

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"filewise"
-	"filewise/engine/postgres/internal/installed"
+	"filewise/engine/postgres/installed"
 )
 
 // shared are data directories that targets of the tests start from, by release, and what

@@ -11,8 +11,8 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/orders"
+	"filewise/engine/postgres/client"
 	"filewise/engine/postgres/dialect"
-	"filewise/engine/postgres/internal/client"
 	"filewise/internal/sqlfile"
 )
 

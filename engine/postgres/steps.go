@@ -11,9 +11,9 @@ import (
 	"filewise"
 	"filewise/engine/internal/builds"
 	"filewise/engine/internal/script"
+	"filewise/engine/postgres/client"
 	"filewise/engine/postgres/dialect"
-	"filewise/engine/postgres/internal/client"
-	"filewise/engine/postgres/internal/installed"
+	"filewise/engine/postgres/installed"
 	"filewise/internal/marker"
 )
 
@@ -127,9 +127,6 @@ const managedRoom = 96 * mib
 
 // Statements describes what a build would create and execute.
 func (Engine) Statements(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
-	if t.Database != "" {
-		return ownScript(t, l, p)
-	}
 	if t.Mode == filewise.External {
 		return externalScript(t, l, p)
 	}

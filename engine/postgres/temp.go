@@ -14,8 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"filewise"
+	"filewise/engine/postgres/client"
 	"filewise/engine/postgres/dialect"
-	"filewise/engine/postgres/internal/client"
 )
 
 // mostTemps is Filewise's own limit on places for temporary files.

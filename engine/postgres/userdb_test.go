@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -10,9 +11,11 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/engine/userbackup"
+	"filewise/engine/postgres/client"
+	"filewise/engine/postgres/installed"
 	"filewise/internal/marker"
 	"filewise/lab/workload"
+	"filewise/own/backup"
 )
 
 // ownBackedUp: a database of the user's is backed up while it is written to, restored to a
@@ -41,7 +44,8 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 	target := f.target(filewise.Volume{Name: "a", Dir: t.TempDir()}, filewise.Volume{Name: "b", Dir: t.TempDir()})
 	target.Database, target.ServerBin = database, f.in.Bin
 	f.do("ALTER ROLE filewise_account NOCREATEDB")
-	poor := open(t, deadline(t), target)
+	e := &copying{}
+	poor := e.open(t, target)
 	f.do("ALTER ROLE filewise_account CREATEDB")
 	all := poor.(filewise.ExternalServer).Examine(deadline(t), filewise.Demand{})
 	if !slices.ContainsFunc(all, func(found filewise.Finding) bool {
@@ -49,7 +53,7 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 	}) {
 		t.Errorf("without a right: %+v", all)
 	}
-	server := open(t, deadline(t), target)
+	server := e.open(t, target)
 	for _, found := range server.(filewise.ExternalServer).Examine(deadline(t), filewise.Demand{}) {
 		if found.Status == filewise.StatusFailed {
 			t.Errorf("%+v", found)
@@ -68,8 +72,7 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 	}
 
 	before := f.dump(t, database)
-	tool := &ownTool{server: server.(*ownServer), layout: layout, proof: true}
-	db := userbackup.Database(target, layout, tool, nil)
+	db := build(layout, program)
 	files, err := db.Backup.Backup(deadline(t))
 	must(t, err)
 	if len(files) < 4 || files[0].Volume != "b" || files[0].Bytes == 0 {
@@ -78,10 +81,12 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 	must(t, link.Exec(deadline(t), "INSERT INTO lines (\"order\", what) VALUES (1, 'meanwhile')")) // is no part of it
 	must(t, db.Backup.Restore(deadline(t)))
 	must(t, db.Backup.Verify(deadline(t)))
-	if !marker.IsName(tool.restored) {
-		t.Errorf("it was restored to %s", tool.restored)
+	names, err := f.admin.Texts(deadline(t), "SELECT datname::text FROM pg_database")
+	must(t, err)
+	if names = slices.DeleteFunc(names, func(name string) bool { return !marker.IsName(name) }); len(names) != 1 {
+		t.Fatalf("it was restored to %s", names)
 	}
-	restored := f.admin.To(tool.restored)
+	restored := f.admin.To(names[0])
 	must(t, restored.Exec(deadline(t), "SELECT lo_put(4711, 0, 'L')"))
 	if err := db.Backup.Verify(deadline(t)); !errors.Is(err, filewise.ErrCheck) || !strings.Contains(err.Error(), "large object 4711") {
 		t.Errorf("a large object that differs: %v", err)
@@ -98,7 +103,7 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 	}
 	must(t, link.Exec(deadline(t), "DELETE FROM lines WHERE what = 'meanwhile'", "SELECT setval('lines_id_seq', 1000)"))
 
-	ownCopied(t, f, server, target, program)
+	ownCopied(t, f, e, server, target, program)
 	ownPart(t, target, layout, program)
 	thrown := layout
 	thrown.Discard = true
@@ -114,7 +119,7 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 	}
 	must(t, server.Close())
 
-	text, err := Engine{}.BackupScript(target, layout, program)
+	text, err := backup.Postgres{}.BackupScript(target, layout, program)
 	must(t, err)
 	must(t, again.Exec(deadline(t), "CREATE EXTENSION pg_stat_statements")) // as the script's head asks
 	must(t, link.Exec(deadline(t), "DROP EVENT TRIGGER seen", "DROP PUBLICATION everything"))
@@ -137,13 +142,37 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 	}
 }
 
+// copying is the engine, whose last copy of a database a test has.
+type copying struct {
+	Engine
+	made *client.Copy
+}
+
+func (e *copying) CopyDatabase(ctx context.Context, t filewise.Target) (_ *client.Copy, err error) {
+	e.made, err = e.Engine.CopyDatabase(ctx, t)
+	return e.made, err
+}
+
+// open opens the server of a user's database, and closes it at the end of the test.
+func (e *copying) open(t *testing.T, target filewise.Target) filewise.Server {
+	t.Helper()
+	s, err := backup.Postgres{}.OpenOwn(deadline(t), e, target)
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	return s
+}
+
 // ownPart: of a part that table alone is dumped, and a part that is not there is refused with those that are.
 func ownPart(t *testing.T, target filewise.Target, layout filewise.Layout, program filewise.Program) {
 	t.Helper()
 	target.Part = []string{"public.lines"}
-	server := open(t, deadline(t), target).(*ownServer)
-	defer func() { must(t, server.Close()) }()
-	size, err := server.BackupSize(deadline(t))
+	server := (&copying{}).open(t, target)
+	sized := func(s filewise.Server) (filewise.BackupSize, error) {
+		return s.(interface {
+			BackupSize(context.Context) (filewise.BackupSize, error)
+		}).BackupSize(deadline(t))
+	}
+	size, err := sized(server)
 	if err != nil || size.Bytes <= 0 || size.Bytes >= size.Whole {
 		t.Errorf("the part takes %+v: %v", size, err)
 	}
@@ -154,17 +183,18 @@ func ownPart(t *testing.T, target filewise.Target, layout filewise.Layout, progr
 		t.Errorf("the backup of one table is %+v: %v", files, err)
 	}
 	must(t, db.Drop(deadline(t)))
-	server.target.Part = []string{"public.liens"}
-	if _, err := server.BackupSize(deadline(t)); err == nil || !strings.Contains(filewise.RemedyOf(err), "public.lines") {
+	target.Part = []string{"public.liens"}
+	if _, err := sized((&copying{}).open(t, target)); err == nil || !strings.Contains(filewise.RemedyOf(err), "public.lines") {
 		t.Errorf("a table that is not there: %v", err)
 	}
 }
 
 // ownCopied: pgBackRest backs up a managed copy, whose restore is compared with it; the configuration has the setting.
-func ownCopied(t *testing.T, f *usersServer, server filewise.Server, target filewise.Target, program filewise.Program) {
+func ownCopied(t *testing.T, f *usersServer, e *copying, server filewise.Server, target filewise.Target, program filewise.Program) {
 	t.Helper()
 	layout := filewise.Layout{Name: "2 jobs", Kind: filewise.KindPartitions, Backup: filewise.Spread{Files: 2},
 		BackupOptions: filewise.BackupOptions("").With("compress", "1").With("tool", toolPgBackRest)}
+
 	if f.in.BackRest(t.Context()) != nil {
 		if _, err := server.Build(deadline(t), layout, program); !errors.Is(err, filewise.ErrUnsupported) ||
 			!strings.Contains(err.Error(), "does not support PostgreSQL") {
@@ -179,7 +209,7 @@ func ownCopied(t *testing.T, f *usersServer, server filewise.Server, target file
 	if len(files) < 5 || files[0].Volume != "a" || !strings.HasPrefix(files[0].Path, filepath.Join(target.Volumes[0].Dir, "backup")) {
 		t.Errorf("the backup is %+v", files)
 	}
-	manifest, err := filepath.Glob(filepath.Join(target.Volumes[0].Dir, "backup/backup", stanza, "*/backup.manifest"))
+	manifest, err := filepath.Glob(filepath.Join(target.Volumes[0].Dir, "backup/backup", installed.Stanza, "*/backup.manifest"))
 	if err != nil || len(manifest) == 0 {
 		t.Fatalf("no manifest: %v", err)
 	}
@@ -192,12 +222,12 @@ func ownCopied(t *testing.T, f *usersServer, server filewise.Server, target file
 	}
 	must(t, db.Backup.Restore(deadline(t)))
 	must(t, db.Backup.Verify(deadline(t)))
-	must(t, server.(*ownServer).copy.link.Exec(deadline(t), "UPDATE lines SET what = 'other' WHERE id = 3"))
+	must(t, e.made.Link.Exec(deadline(t), "UPDATE lines SET what = 'other' WHERE id = 3"))
 	if err := db.Backup.Verify(deadline(t)); !errors.Is(err, filewise.ErrCheck) || !strings.Contains(err.Error(), "public.lines") {
 		t.Errorf("a row that differs: %v", err)
 	}
 	must(t, db.Drop(deadline(t)))
-	text, err := Engine{}.BackupScript(target, layout, program)
+	text, err := backup.Postgres{}.BackupScript(target, layout, program)
 	must(t, err)
 	if len(text.Others) != 1 || !strings.Contains(text.Others[0].Text, "process-max=2\ncompress-type=gz\ncompress-level=1") {
 		t.Errorf("the configuration is %+v", text.Others)

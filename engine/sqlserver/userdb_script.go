@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/script"
 	"filewise/engine/sqlserver/dialect"
 	"filewise/internal/marker"
+	"filewise/internal/shell"
 )
 
 // ownScript describes what a trial on a user's database executes.
@@ -69,12 +69,12 @@ func (Engine) BackupScript(t filewise.Target, l filewise.Layout, _ filewise.Prog
 		"It is COPY_ONLY, and no part of your chain of backups: leave that option out if it is to be one.",
 		"The password is SQLCMDPASSWORD. Restored files lie in the server's usual directory; on another server, name them by MOVE yourself.",
 	}
-	client := script.Quoted(dialect.Client(*t.Address))
+	client := shell.Quoted(dialect.Client(*t.Address))
 	check := func(name string) string {
 		return fmt.Sprintf(`case $%s in ''|*[!A-Za-z0-9_-]*) echo "$%s: letters, digits, _ and - alone" >&2; exit 2;; esac`, name, name)
 	}
 	run := func(text string, variables string) string {
-		return fmt.Sprintf(`%s -v %s -Q%s "$@"`, client, variables, script.Quoted([]string{"", text}))
+		return fmt.Sprintf(`%s -v %s -Q%s "$@"`, client, variables, shell.Quoted([]string{"", text}))
 	}
 	how.stripes = pathsOf(files)
 	others, left, err := forms{t, how}.all(restore)

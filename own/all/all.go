@@ -8,6 +8,7 @@ import (
 	"filewise"
 	"filewise/engine/all"
 	"filewise/engine/oracle"
+	"filewise/engine/postgres"
 	"filewise/own/backup"
 )
 
@@ -17,6 +18,8 @@ func Engines() []filewise.Engine {
 		switch e := e.(type) {
 		case oracle.Engine:
 			return onOracle{e, backup.Oracle{}}
+		case postgres.Engine:
+			return onPostgres{e, backup.Postgres{}}
 		}
 		return e
 	})
@@ -54,4 +57,17 @@ func (e onOracle) Open(ctx context.Context, t filewise.Target) (filewise.Server,
 
 func (e onOracle) Statements(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
 	return statements(e.Engine, e.Oracle, t, l, p)
+}
+
+type onPostgres struct {
+	postgres.Engine
+	backup.Postgres
+}
+
+func (e onPostgres) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	return open(ctx, e.Engine, e.Postgres, t)
+}
+
+func (e onPostgres) Statements(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
+	return statements(e.Engine, e.Postgres, t, l, p)
 }

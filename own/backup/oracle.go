@@ -57,8 +57,8 @@ func rmanReaches(about map[string]string, name string) error {
 	case err != nil:
 		return err
 	case !strings.EqualFold(label(host), label(about["host"])):
-		return filewise.Errorf(filewise.CodePreflight, "run Filewise on "+about["host"], "RMAN writes on the server's host, %s, and this is %s: %w",
-			about["host"], host, filewise.ErrUnsupported)
+		return filewise.Errorf(filewise.CodePreflight, "run Filewise on "+about["host"],
+			"RMAN writes on the server's host, %s, and this is %s: %w", about["host"], host, filewise.ErrUnsupported)
 	case about["container"] != "" && !strings.EqualFold(name, about["container"]):
 		return filewise.Errorf(filewise.CodeUsage, "give --database "+about["container"]+", or the service of "+name,
 			"service %s is of pluggable database %s, not %s", about["service"], about["container"], name)

@@ -25,7 +25,7 @@ func (r *Result) Scripts(e filewise.Engine, path, version string) ([]File, error
 	b.WriteString("#!/bin/sh\n")
 	b.WriteString(r.head("# ", version, append(script.Notes, "sh "+path+" backup NEW-DIRECTORY, or sh "+path+
 		" restore DIRECTORY EMPTY-DATABASE")))
-	fmt.Fprintf(&b, shell, strings.Join(script.Backup, "\n  "), strings.Join(script.Restore, "\n  "))
+	fmt.Fprintf(&b, shellScript, strings.Join(script.Backup, "\n  "), strings.Join(script.Restore, "\n  "))
 	out := []File{{path, b.String()}}
 	for _, o := range script.Others {
 		out = append(out, File{strings.TrimSuffix(path, ".sh") + o.Suffix, r.head(o.Comment, version, o.Notes) + o.Text + "\n"})
@@ -51,7 +51,7 @@ func (r *Result) head(marker, version string, notes []string) string {
 	return b.String()
 }
 
-const shell = `set -eu
+const shellScript = `set -eu
 usage() {
   echo "usage: sh $0 backup NEW-DIRECTORY | restore DIRECTORY EMPTY-DATABASE [OPTION…]" >&2
   exit 2

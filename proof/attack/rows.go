@@ -32,7 +32,7 @@ var rows = []row{
 	{name: "hostile-mysql", what: "a hostile MySQL server: a table of packets, mutated, also over TLS; requests for keys and files",
 		few: 1, many: 5000, share: 1, try: tests("filewise/engine/innodb/external", "^Test(Counts|ServersOwnKey|ServerAsksForAFile)$")},
 	{name: "hostile-postgres", what: "a hostile PostgreSQL server: a table of messages, mutated; requests for the password in clear",
-		many: 5000, share: 1, try: tests("filewise/engine/postgres/internal/client", "^Test(HostileServer|ClearTextPassword)$")},
+		many: 5000, share: 1, try: tests("filewise/engine/postgres/client", "^Test(HostileServer|ClearTextPassword)$")},
 	{name: "hostile-tds", what: "a hostile SQL Server: a table of tokens, mutated; logins in clear",
 		many: 5000, share: 1, try: tests("filewise/engine/sqlserver", "^Test(HostileServer|Token)$")},
 	{name: "hostile-tns", what: "a hostile Oracle listener, before sign-in: a table of packets, mutated; counts, endless redirects",

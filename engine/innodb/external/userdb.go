@@ -13,9 +13,9 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
-	"filewise/engine/internal/script"
 	"filewise/engine/userbackup"
 	"filewise/internal/findings"
+	"filewise/internal/shell"
 )
 
 // ownServer is an existing server on which a user's database is backed up, by mydumper on this machine. Filewise only
@@ -257,12 +257,12 @@ func (d Engine) ownScript(t filewise.Target, l filewise.Layout, p filewise.Progr
 	text := "SELECT * FROM each table, over " + filewise.Counted(l.Backup.Files, "connection")
 	switch {
 	case streams(l):
-		text = script.Quoted(slices.Concat([]string{d.ownProgram()}, place, streamArgs(t)))
+		text = shell.Quoted(slices.Concat([]string{d.ownProgram()}, place, streamArgs(t)))
 	case !l.Discard:
-		text = script.Quoted(append(append([]string{"mydumper"}, place...), append(dumped(t, l),
+		text = shell.Quoted(append(append([]string{"mydumper"}, place...), append(dumped(t, l),
 			"--outputdir="+filepath.Join(userbackup.Volume(t, l).Dir, "backup"))...))
 	}
-	out.Steps = []filewise.Step{{Stage: filewise.StageMeasure, On: script.Shell, SQL: text}}
+	out.Steps = []filewise.Step{{Stage: filewise.StageMeasure, On: shell.Place, SQL: text}}
 	return out, nil
 }
 
@@ -286,7 +286,7 @@ func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Pr
 		return out, err
 	}
 	code := func(name string, args ...string) string {
-		return script.Quoted(slices.Concat([]string{name}, codePlace, args))
+		return shell.Quoted(slices.Concat([]string{name}, codePlace, args))
 	}
 	moment := "All tables are locked for the moment in which mydumper's threads begin (FLUSH TABLES WITH READ LOCK)."
 	if streams(l) {
@@ -302,7 +302,7 @@ func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Pr
 				"with pieces of it can deadlock.")
 	}
 	program := func(name, home string, args ...string) string {
-		return `MYSQL_HOME="$` + home + `" ` + readsUTF8 + " " + script.Quoted(append(append([]string{name}, place...), args...))
+		return `MYSQL_HOME="$` + home + `" ` + readsUTF8 + " " + shell.Quoted(append(append([]string{name}, place...), args...))
 	}
 	dump := func(file string) string {
 		return code(dumpers[d.Name].Names[0], codeArgs(file, t.Database)...) + ` > "$to/` + file + `"`
@@ -315,7 +315,7 @@ func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Pr
 		out.Restore = []string{load(routineFile), restore, load(codeFile)}
 		return out, nil
 	}
-	out.Backup = []string{`mkdir -p "$to"`, `printf '%s\n' ` + script.Quoted(strings.Split(toolOptions, "\n")) + ` > "$to/my.cnf"`,
+	out.Backup = []string{`mkdir -p "$to"`, `printf '%s\n' ` + shell.Quoted(strings.Split(toolOptions, "\n")) + ` > "$to/my.cnf"`,
 		program("mydumper", "to", dumped(t, l)...) + ` --outputdir="$to" "$@"`, dump(routineFile), dump(codeFile)}
 	out.Restore = []string{load(routineFile),
 		program("myloader", "from", "--source-db="+t.Database, d.loaders(l)) +

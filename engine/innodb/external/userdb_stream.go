@@ -10,10 +10,10 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
-	"filewise/engine/internal/script"
 	installed "filewise/engine/internal/server"
 	"filewise/engine/userbackup"
 	"filewise/host/machine"
+	"filewise/internal/shell"
 )
 
 // Tools for backups of a user's database. mydumper's threads divide the work. The product's own program writes one
@@ -142,7 +142,7 @@ func (o *ownTool) runOwn(ctx context.Context, dir string, command []string) erro
 // views.
 func (d Engine) streamLines(l filewise.Layout, database string, place []string) (backup []string, restore string) {
 	line := func(program string, args ...string) string {
-		return script.Quoted(slices.Concat([]string{program}, place, args))
+		return shell.Quoted(slices.Concat([]string{program}, place, args))
 	}
 	backup = []string{line(d.ownProgram(), streamArgs(filewise.Target{Database: database})...) + ` --result-file="$to/` + streamFile +
 		`" "$@"`}

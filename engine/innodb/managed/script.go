@@ -10,6 +10,7 @@ import (
 	"filewise/engine/internal/builds"
 	"filewise/engine/internal/dumpfile"
 	"filewise/engine/internal/script"
+	"filewise/internal/shell"
 )
 
 // Statements describes what a build would create and execute.
@@ -79,7 +80,7 @@ func (d *design) steps(in dialect.Install) (script.Steps, error) {
 
 func (d *design) start(w *script.Writer, stage string, in dialect.Install, bootstrap bool, more ...string) {
 	args, err := d.arguments(in, bootstrap)
-	w.AddAll(stage, script.Shell, []string{script.Quoted(slices.Concat([]string{in.Binary}, args, more))}, err)
+	w.AddAll(stage, shell.Place, []string{shell.Quoted(slices.Concat([]string{in.Binary}, args, more))}, err)
 }
 
 // planned returns the installed product. For a plan, nothing needs to be installed.
@@ -155,7 +156,7 @@ func (d *design) writeBackup(w *script.Writer, in dialect.Install) {
 	if d.copiesFiles() {
 		restored, err := newDesign(d.Product, d.Target, d.Layout, d.Program, builds.First+1)
 		if err != nil {
-			w.AddAll(filewise.StageMeasure, script.Shell, nil, err)
+			w.AddAll(filewise.StageMeasure, shell.Place, nil, err)
 			return
 		}
 		d.writeCommands(w, filewise.ActRestore, restored)
@@ -172,7 +173,7 @@ func (d *design) writeBackup(w *script.Writer, in dialect.Install) {
 // writeCommands adds the command lines of the programs of an act.
 func (d *design) writeCommands(w *script.Writer, act filewise.Act, to *design) {
 	commands, err := d.commands(act, to)
-	w.AddAll(filewise.StageMeasure, script.Shell, nil, err)
+	w.AddAll(filewise.StageMeasure, shell.Place, nil, err)
 	for _, c := range commands {
 		w.Command(filewise.StageMeasure, c...)
 	}

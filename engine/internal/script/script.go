@@ -28,6 +28,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/operations"
+	"filewise/internal/shell"
 )
 
 // Step is one thing that a trial does.
@@ -41,7 +42,7 @@ type Step struct {
 
 // Command returns the step that starts a program.
 func Command(stage string, command ...string) Step {
-	return Step{Stage: stage, On: Shell, Text: Quoted(command), Command: command}
+	return Step{Stage: stage, On: shell.Place, Text: shell.Quoted(command), Command: command}
 }
 
 // Steps holds steps in the order in which they are done.

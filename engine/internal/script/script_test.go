@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"filewise"
+	"filewise/internal/shell"
 )
 
 var errWrong = errors.New("wrong")
@@ -34,7 +35,7 @@ func written(t *testing.T) Steps {
 	w.Command(filewise.StageBuild, "/bin/db", "-d", "it's here")
 	w.Add(filewise.StageBuild, "server", "CREATE DATABASE d")
 	w.Sections(filewise.StageBuild, "tables")
-	w.Work(program(), func(p filewise.Phase) { w.Add(filewise.StageMeasure, Shell, p.Operation) }, "flush")
+	w.Work(program(), func(p filewise.Phase) { w.Add(filewise.StageMeasure, shell.Place, p.Operation) }, "flush")
 	w.Checks([]string{"tables", "totals", "check", "checked", "check-sums"})
 	steps, err := w.Steps()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/dumpfile"
-	"filewise/engine/postgres/internal/installed"
+	"filewise/engine/postgres/installed"
 	"filewise/host/machine"
 	"filewise/internal/filesystem"
 )

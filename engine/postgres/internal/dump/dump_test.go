@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/engine/postgres/internal/installed"
+	"filewise/engine/postgres/installed"
 )
 
 // Rows are handed over many at once: each read is a message to the server.

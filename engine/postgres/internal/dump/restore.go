@@ -14,8 +14,8 @@ import (
 
 	"filewise/engine/customsql"
 	"filewise/engine/internal/dumpfile"
-	"filewise/engine/postgres/internal/client"
-	"filewise/engine/postgres/internal/installed"
+	"filewise/engine/postgres/client"
+	"filewise/engine/postgres/installed"
 )
 
 // Site returns the places of the layout's tables, given a table's storage parameters.

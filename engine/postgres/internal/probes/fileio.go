@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"filewise"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/client"
 )
 
 // versionCombined is the first release in which one read can cover several blocks.

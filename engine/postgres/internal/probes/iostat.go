@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"filewise"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/client"
 )
 
 // versionIO is the first release with pg_stat_io.

@@ -7,8 +7,8 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/sampling"
+	"filewise/engine/postgres/client"
 	"filewise/engine/postgres/dialect"
-	"filewise/engine/postgres/internal/client"
 )
 
 // Server holds what a build's probes need to read its server.

@@ -9,7 +9,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/sampling"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/client"
 )
 
 // watcher samples waits on a separate connection.

@@ -1,9 +1,10 @@
-package script
+// Package shell writes commands as a shell reads them.
+package shell
 
 import "strings"
 
-// Shell is the place (Step.On) of steps that run a command.
-const Shell = "shell"
+// Place is the place (Step.On) of steps that run a command.
+const Place = "shell"
 
 // plain lists the characters that a shell does not interpret.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:"

@@ -14,7 +14,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/server"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/client"
 	"filewise/host/machine"
 	"filewise/internal/filesystem"
 )

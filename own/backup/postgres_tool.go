@@ -1,4 +1,4 @@
-package postgres
+package backup
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"filewise"
+	"filewise/engine/postgres/client"
 	"filewise/engine/postgres/dialect"
-	"filewise/engine/postgres/internal/client"
 	"filewise/engine/userbackup"
 	"filewise/host/machine"
 )
 
-// ownTool makes the backups of one layout of a user's database.
-type ownTool struct {
-	server *ownServer
+// postgresTool makes the backups of one layout of a user's database.
+type postgresTool struct {
+	server *postgresBackups
 	layout filewise.Layout
 	proof  bool // a backup will be compared, so the backup's snapshot is kept
 
@@ -31,7 +31,7 @@ type ownTool struct {
 }
 
 // Dump runs pg_dump.
-func (o *ownTool) Dump(ctx context.Context, to string) error {
+func (o *postgresTool) Dump(ctx context.Context, to string) error {
 	snapshot := ""
 	if o.proof {
 		err := o.hold(ctx, &snapshot)
@@ -40,46 +40,46 @@ func (o *ownTool) Dump(ctx context.Context, to string) error {
 		}
 	}
 	conninfo, env := client.Conninfo(*o.server.target.Address, o.server.target.Database)
-	args := ownArguments(o.server.target, o.layout, conninfo+" application_name='"+client.AppName()+"'", to)
+	args := pgDumpArguments(o.server.target, o.layout, conninfo+" application_name='"+client.AppName()+"'", to)
 	if snapshot != "" {
 		args = append(args, "--snapshot="+snapshot)
 	}
 	return o.run(ctx, filepath.Dir(to), env, append([]string{"pg_dump"}, args...))
 }
 
-func (o *ownTool) run(ctx context.Context, dir string, env, command []string) error {
+func (o *postgresTool) run(ctx context.Context, dir string, env, command []string) error {
 	command[0] = o.server.programs.Program(command[0])
 	return userbackup.Run(ctx, o.server.target, dir, append(env, "LC_ALL=C"), command)
 }
 
-// reading begins a transaction that sees one snapshot and cannot write.
-const reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+// snapshotRead begins a transaction that sees one snapshot and cannot write.
+const snapshotRead = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 // hold opens a session that keeps a snapshot, and returns the snapshot's name.
-func (o *ownTool) hold(ctx context.Context, snapshot *string) (err error) {
+func (o *postgresTool) hold(ctx context.Context, snapshot *string) (err error) {
 	if o.held, err = pgx.ConnectConfig(ctx, o.server.link.Config); err != nil {
 		return o.server.link.Why(err)
 	}
-	if _, err = o.held.Exec(ctx, reading); err == nil {
+	if _, err = o.held.Exec(ctx, snapshotRead); err == nil {
 		err = o.held.QueryRow(ctx, "SELECT pg_export_snapshot()").Scan(snapshot)
 	}
-	return o.server.link.Done(ctx, reading, err)
+	return o.server.link.Done(ctx, snapshotRead, err)
 }
 
-// rowTables selects the tables that hold rows, the largest first.
-const rowTables = `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
+// postgresTables selects the tables that hold rows, the largest first.
+const postgresTables = `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE c.relkind IN (%s) AND c.relpersistence <> 't' AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
    AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
  ORDER BY pg_table_size(c.oid) DESC, 1`
 
 // Read reads all rows in one snapshot, over as many connections as there are jobs.
-func (o *ownTool) Read(ctx context.Context) error {
+func (o *postgresTool) Read(ctx context.Context) error {
 	var snapshot string
 	if err := o.hold(ctx, &snapshot); err != nil {
 		return err
 	}
-	tables, err := client.Texts(o.held.Query(ctx, fmt.Sprintf(rowTables, "'r'")))
+	tables, err := client.Texts(o.held.Query(ctx, fmt.Sprintf(postgresTables, "'r'")))
 	if err != nil {
 		return o.server.link.Why(err)
 	}
@@ -89,13 +89,13 @@ func (o *ownTool) Read(ctx context.Context) error {
 	return errors.Join(err, o.release(ctx))
 }
 
-func (o *ownTool) readSome(ctx context.Context, snapshot string, tables <-chan string) error {
+func (o *postgresTool) readSome(ctx context.Context, snapshot string, tables <-chan string) error {
 	conn, err := pgx.ConnectConfig(ctx, o.server.link.Config)
 	if err != nil {
 		return o.server.link.Why(err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	if _, err := conn.Exec(ctx, reading+"; SET TRANSACTION SNAPSHOT "+dialect.Literal(snapshot)); err != nil {
+	if _, err := conn.Exec(ctx, snapshotRead+"; SET TRANSACTION SNAPSHOT "+dialect.Literal(snapshot)); err != nil {
 		return o.server.link.Why(err)
 	}
 	for table := range tables {
@@ -108,16 +108,14 @@ func (o *ownTool) readSome(ctx context.Context, snapshot string, tables <-chan s
 }
 
 // Fill restores a backup to a marked database on the server, without owners, privileges and subscriptions.
-func (o *ownTool) Fill(ctx context.Context, from string) error {
+func (o *postgresTool) Fill(ctx context.Context, from string) error {
 	var encoding, collate, ctype string
 	if err := o.server.link.Scan(ctx, "SELECT pg_encoding_to_char(encoding), datcollate::text, datctype::text FROM pg_database "+
 		"WHERE datname = current_database()", nil, &encoding, &collate, &ctype); err != nil {
 		return err
 	}
-	name, err := o.server.make(ctx, kindDatabase, true, func(name string) string {
-		return createDatabase(name) + " ENCODING " + dialect.Literal(encoding) + " LC_COLLATE " + dialect.Literal(collate) + " LC_CTYPE " +
-			dialect.Literal(ctype)
-	})
+	name, err := o.server.MakeDatabase(ctx, " ENCODING "+dialect.Literal(encoding)+" LC_COLLATE "+dialect.Literal(collate)+" LC_CTYPE "+
+		dialect.Literal(ctype))
 	if err != nil {
 		return client.Failed("making a database for the restore", err)
 	}
@@ -132,16 +130,16 @@ func (o *ownTool) Fill(ctx context.Context, from string) error {
 		from})
 }
 
-// unneeded matches entries that only a superuser can create, and on which nothing in a database depends.
-var unneeded = regexp.MustCompile(`^\d+; \d+ \d+ (?:COMMENT - )?(?:EVENT TRIGGER|PUBLICATION)\b`)
+// pgUnneeded matches entries that only a superuser can create, and on which nothing in a database depends.
+var pgUnneeded = regexp.MustCompile(`^\d+; \d+ \d+ (?:COMMENT - )?(?:EVENT TRIGGER|PUBLICATION)\b`)
 
 // list writes the list of a backup's entries to restore, and returns its path. Unless the account is a superuser, what
 // only a superuser can create is left out, such as extensions that watch the server.
-func (o *ownTool) list(ctx context.Context, from string) (path string, err error) {
+func (o *postgresTool) list(ctx context.Context, from string) (path string, err error) {
 	const untrusted = "SELECT extname::text FROM pg_extension e WHERE NOT EXISTS (SELECT FROM pg_available_extension_versions v " +
 		"WHERE v.name = e.extname AND v.version = e.extversion AND v.trusted)"
 	var leave []string
-	if !o.server.about.super {
+	if !o.server.about.Super {
 		if leave, err = o.server.link.Texts(ctx, untrusted); err != nil {
 			return "", err
 		}
@@ -152,7 +150,7 @@ func (o *ownTool) list(ctx context.Context, from string) (path string, err error
 		return "", fmt.Errorf("pg_restore --list: %w", err)
 	}
 	lines := slices.DeleteFunc(strings.Split(string(out), "\n"), func(line string) bool {
-		return !o.server.about.super && unneeded.MatchString(line) || slices.ContainsFunc(leave, func(name string) bool {
+		return !o.server.about.Super && pgUnneeded.MatchString(line) || slices.ContainsFunc(leave, func(name string) bool {
 			return strings.Contains(line, " EXTENSION - "+name) || strings.Contains(line, " COMMENT - EXTENSION "+name)
 		})
 	})
@@ -162,34 +160,34 @@ func (o *ownTool) list(ctx context.Context, from string) (path string, err error
 
 // Compare compares the restored tables with the originals in the backup's snapshot: names, numbers of rows, and sums
 // over the rows.
-func (o *ownTool) Compare(ctx context.Context) error {
-	want, err := sums(ctx, o.held)
+func (o *postgresTool) Compare(ctx context.Context) error {
+	want, err := postgresSums(ctx, o.held)
 	if err != nil {
 		return o.server.link.Why(client.Failed("reading "+o.server.target.Database, err))
 	}
 	var got []string
 	restored := o.server.link.To(o.restored)
 	defer restored.Close()
-	if err := restored.With(ctx, func(conn *pgx.Conn) (err error) { got, err = sums(ctx, conn); return err }); err != nil {
+	if err := restored.With(ctx, func(conn *pgx.Conn) (err error) { got, err = postgresSums(ctx, conn); return err }); err != nil {
 		return o.server.link.Why(client.Failed("reading what was restored", err))
 	}
 	return userbackup.Same(want, got)
 }
 
-// plainly makes rows print alike in all databases. A database can have its own settings, which no dump contains.
-const plainly = `SELECT set_config('datestyle', 'ISO, YMD', false), set_config('intervalstyle', 'postgres', false),
+// printingAlike makes rows print alike in all databases. A database can have its own settings, which no dump contains.
+const printingAlike = `SELECT set_config('datestyle', 'ISO, YMD', false), set_config('intervalstyle', 'postgres', false),
  set_config('timezone', 'UTC', false), set_config('bytea_output', 'hex', false), set_config('extra_float_digits', '1', false),
  set_config('lc_monetary', 'C', false), set_config('xmlbinary', 'base64', false)`
 
-// sums returns a line for each table: its name, its number of rows and a sum over them.
-func sums(ctx context.Context, conn *pgx.Conn) (all []string, err error) {
-	if _, err := conn.Exec(ctx, plainly); err != nil {
+// postgresSums returns a line for each table: its name, its number of rows and a sum over them.
+func postgresSums(ctx context.Context, conn *pgx.Conn) (all []string, err error) {
+	if _, err := conn.Exec(ctx, printingAlike); err != nil {
 		return nil, err
 	}
-	if all, err = client.Texts(conn.Query(ctx, fmt.Sprintf(rowTables, "'r', 'p', 'm', 'v', 'S'"))); err != nil {
+	if all, err = client.Texts(conn.Query(ctx, fmt.Sprintf(postgresTables, "'r', 'p', 'm', 'v', 'S'"))); err != nil {
 		return nil, err
 	}
-	tables, err := client.Texts(conn.Query(ctx, fmt.Sprintf(rowTables, "'r', 'm') AND (c.relispopulated")))
+	tables, err := client.Texts(conn.Query(ctx, fmt.Sprintf(postgresTables, "'r', 'm') AND (c.relispopulated")))
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +207,7 @@ func sums(ctx context.Context, conn *pgx.Conn) (all []string, err error) {
 }
 
 // release ends the session that holds the snapshot.
-func (o *ownTool) release(ctx context.Context) error {
+func (o *postgresTool) release(ctx context.Context) error {
 	if o.held == nil {
 		return nil
 	}
@@ -219,18 +217,13 @@ func (o *ownTool) release(ctx context.Context) error {
 }
 
 // Drop checks the restored database's marker and drops the database.
-func (o *ownTool) Drop(ctx context.Context) error {
+func (o *postgresTool) Drop(ctx context.Context) error {
 	err := o.release(ctx)
 	if o.restored != "" {
-		if dropped := o.server.dropMarked(ctx, kindDatabase, o.restored); dropped != nil {
+		if dropped := o.server.DropDatabase(ctx, o.restored); dropped != nil {
 			return errors.Join(err, dropped)
 		}
 		o.restored = ""
 	}
 	return err
 }
-
-var (
-	_ filewise.BackupTuner = Engine{}
-	_ userbackup.Tool      = (*ownTool)(nil)
-)

@@ -11,8 +11,9 @@ import (
 	"filewise"
 	"filewise/engine/internal/script"
 	"filewise/engine/internal/server"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/client"
 	"filewise/internal/filesystem"
+	"filewise/internal/shell"
 )
 
 // MakeTemplate makes a data directory with initdb, from which every build starts. initdb takes a second, a copy a tenth
@@ -43,7 +44,7 @@ func initialize(ctx context.Context, in Server, a Account, t filewise.Target, di
 	defer handles.Close()
 	steps := TemplateSteps(in, handles.Path(filepath.Join(dir, "data")))
 	if !slim {
-		steps = steps.On(script.Shell)
+		steps = steps.On(shell.Place)
 	}
 	return steps.Run(ctx, func(ctx context.Context, x script.Step) error {
 		spec := a.Spec(x.Command, handles, filepath.Join(dir, "initdb.log"), t.OnStart)
