@@ -152,6 +152,36 @@ func TestContributingQuotesTheCode(t *testing.T) {
 	}
 }
 
+// TestContributingNamesTheCode: a name of Go in a table of CONTRIBUTING.md is a word of a file in the
+// folder of a link of its row.
+func TestContributingNamesTheCode(t *testing.T) {
+	page, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile("`(?:\\w+\\.)?([A-Za-z]*[A-Z][A-Za-z]*)`")
+	links := regexp.MustCompile(`\]\(([a-z_/]+)\.go\)`)
+	found := 0
+	for line := range strings.Lines(string(page)) {
+		var code strings.Builder
+		for _, link := range links.FindAllStringSubmatch(line, -1) {
+			files, _ := filepath.Glob(filepath.Join(filepath.Dir(link[1]), "*.go")) // the pattern is well-formed
+			for _, file := range files {
+				text, _ := os.ReadFile(file) // an empty one has no name
+				code.Write(text)
+			}
+		}
+		for _, name := range names.FindAllStringSubmatch(line, -1) {
+			if found++; strings.HasPrefix(line, "|") && !regexp.MustCompile(`\b`+name[1]+`\b`).MatchString(code.String()) {
+				t.Errorf("%s is not in the folders of %s", name[1], line)
+			}
+		}
+	}
+	if found < 4 {
+		t.Errorf("only %d names", found)
+	}
+}
+
 // TestDownloadsArePinned: whatever the scripts fetch is compared with a hash that stands here.
 func TestDownloadsArePinned(t *testing.T) {
 	hash := regexp.MustCompile(`\b[0-9a-f]{64}\b`)
