@@ -48,6 +48,7 @@ func acrossRows() []row {
 func runRows() []row {
 	const layouts = 10
 	return []row{{name: "run", unit: "trials", sizes: [3]int{50, 500, 5000}, most: 200,
+		why: "measured in a process without the program's display, so that nothing is printed",
 		work: func(ctx context.Context, p *place, r row, size int, _, stderr io.Writer) error {
 			return measured(ctx, p.file(r, size, ".db"), layouts, size/layouts, stderr)
 		}}}
