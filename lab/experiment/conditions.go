@@ -179,16 +179,34 @@ func (p Plan) moreWork() string {
 }
 
 // leastPages returns the least size of data pages, in bytes, that a trial must write if the plan is about writing them.
-// Rows that were committed need no more than their own size.
+// Rows that were committed need no more than their own size. An operation that only reads has committed none: if
+// the log is counted, an operation has committed at most what it wrote.
 func leastPages(t filewise.Trial) float64 {
-	rows := 0.0
+	logs := func(m filewise.Measure) bool { _, known := writtenTo(m, filewise.WrittenLog); return known }
+	logged, rows := slices.ContainsFunc(t.Measures, logs), 0.0
 	for _, m := range t.Measures {
 		if m.Bytes <= 0 {
 			return leastWritten
 		}
-		rows += m.Bytes
+		bytes := m.Bytes
+		if logged {
+			log, _ := writtenTo(m, filewise.WrittenLog)
+			data, _ := writtenTo(m, filewise.WrittenData)
+			bytes = min(bytes, log+data)
+		}
+		rows += bytes
 	}
 	return min(rows, leastWritten)
+}
+
+// writtenTo returns the bytes that a measure and its drain wrote to a destination.
+func writtenTo(m filewise.Measure, name string) (sum float64, known bool) {
+	sum, known = probe.Find(m.Deltas, filewise.ProbeWritten, name)
+	if m.Rest != nil {
+		x, ok := m.Rest.Written[name]
+		sum, known = sum+x, known || ok
+	}
+	return sum, known
 }
 
 // writes checks that data pages are written while a trial is observed.
@@ -204,12 +222,8 @@ func (a asked) writes() finding {
 	}
 	pages := func(t filewise.Trial) (sum float64, known bool) {
 		for _, m := range t.Measures {
-			x, ok := probe.Find(m.Deltas, filewise.ProbeWritten, name)
+			x, ok := writtenTo(m, name)
 			sum, known = sum+x, known || ok
-			if m.Rest != nil {
-				x, ok = m.Rest.Written[name]
-				sum, known = sum+x, known || ok
-			}
 		}
 		return sum, known
 	}

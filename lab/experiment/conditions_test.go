@@ -100,6 +100,23 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// What selects read is no size of rows that were committed.
+func TestSelectsCommitNothing(t *testing.T) {
+	measure := func(bytes, log, data float64) filewise.Measure {
+		return filewise.Measure{Bytes: bytes, Window: [2]time.Duration{0, time.Second}, Work: 1, Deltas: []filewise.Delta{
+			delta(filewise.ProbeWritten, filewise.WrittenLog, log)}, Rest: &filewise.Rest{Written: map[string]float64{filewise.WrittenData: data}}}
+	}
+	l := filewise.Layout{Name: "1 file"}
+	p := Plan{Scenario: "dml", Layouts: []filewise.Layout{l}, Baseline: l.Name, Attempts: 1, MaxBlocks: 5, Confidence: 0.95, Margin: 2}
+	for data, want := range map[float64]string{100_000: "✔", 50_000: "✘"} {
+		tr := filewise.Trial{State: filewise.Done, Cell: filewise.Cell{Pilot: true, Layout: l.Name, Attempt: 1},
+			Measures: []filewise.Measure{measure(64_000, 200_000, data), measure(1_280_000, 0, 8)}}
+		if c := conditionOf(t, p, []filewise.Trial{tr}, filewise.CondWrites); c.Sign() != want {
+			t.Errorf("%.0f bytes: %+v, want %s", data, c, want)
+		}
+	}
+}
+
 // A layout that the CPU limits is as fast as files can make it, and shards have a log each. The sentence on what the run
 // tests agrees with the condition.
 func TestHeadroomIsTheSlowestLayouts(t *testing.T) {
