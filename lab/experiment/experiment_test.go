@@ -248,9 +248,18 @@ func TestBudgetSpentOnFailures(t *testing.T) {
 	if _, d := p.Next(trials); d.Ending != experiment.Broken || !strings.Contains(d.Why, "check: wrong too") {
 		t.Errorf("%+v, though every trial failed", d)
 	}
+	void := slices.Clone(trials)
+	void[1].Reason, void[1].Warnings = "void: the storage stood still", []filewise.Warning{{Code: experiment.WarnStoodStill}}
+	if _, d := p.Next(void); !strings.Contains(d.Why, "void: the storage stood still") {
+		t.Errorf("%+v, though the last trial is void", d)
+	}
 	trials[0].State, trials[0].Reason = filewise.Done, ""
 	if _, d := p.Next(trials); d.Ending != experiment.Spent {
 		t.Errorf("%+v, though one trial succeeded", d)
+	}
+	p.Rungs = []experiment.Rung{{Why: "more data"}} // whose pilots are all to come
+	if _, d := p.Next(trials); d.Ending != experiment.Spent {
+		t.Errorf("%+v, though a pilot of the design before succeeded", d)
 	}
 }
 

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"filewise"
@@ -70,12 +71,11 @@ func (p Plan) standingBy(done []filewise.Trial, m *memo) standing {
 func (h history) spentByPilots() Decision {
 	why := fmt.Sprintf("the budget of %s is spent by the pilots, which took %s", say.Human(h.plan.Budget),
 		say.Human(h.elapsed.Round(time.Second)))
-	for _, t := range h.trials {
-		if t.State == filewise.Done {
-			return Decision{Ending: Spent, Why: why}
-		}
+	all := slices.Concat(h.left, h.trials) // void ones, too
+	if slices.ContainsFunc(all, func(t filewise.Trial) bool { return t.State == filewise.Done }) {
+		return Decision{Ending: Spent, Why: why}
 	}
-	return Decision{Ending: Broken, Why: why + " and all failed: " + h.reason(h.trials[len(h.trials)-1].Cell.Layout)}
+	return Decision{Ending: Broken, Why: why + " and all failed: " + all[len(all)-1].Reason}
 }
 
 // ending returns why the run ends after the complete blocks: every operation is judged, or the budget is spent. Live is
