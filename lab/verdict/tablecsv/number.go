@@ -16,6 +16,8 @@ import (
 // groupings are the characters that separate thousands and never start a fraction.
 const groupings = " '’\u00a0\u2007\u2009\u202f"
 
+const doubtful = "its comma or second point may begin a fraction or separate thousands: give --decimal , or --decimal ."
+
 // form holds the form that the numbers of one column have shown.
 type form struct {
 	certain, whole bool // seen: a point that can only start a fraction; a whole number without a point
@@ -52,6 +54,9 @@ func (p *parser) ungrouped(text string) (string, string) {
 	}
 	if strings.ContainsAny(whole, groups) {
 		if !inThousands(strings.FieldsFunc(whole, func(r rune) bool { return strings.ContainsRune(groups, r) }), whole) {
+			if p.decimal == 0 && strings.Contains(text, ",") {
+				return "", doubtful
+			}
 			return "", "its digits are not in groups of three"
 		}
 		whole = strings.Map(func(r rune) rune {
@@ -62,8 +67,8 @@ func (p *parser) ungrouped(text string) (string, string) {
 		}, whole)
 	}
 	switch rest := whole + fraction; {
-	case p.decimal == 0 && (strings.Contains(rest, ",") || strings.Contains(fraction, ".")) && digitsAnd(text, "., '’"):
-		return "", "its comma or second point may begin a fraction or separate thousands: give --decimal , or --decimal ."
+	case p.decimal == 0 && (strings.Contains(rest, ",") || strings.Contains(fraction, ".")) && digitsAnd(text, ".,"+groupings):
+		return "", doubtful
 	case p.decimal != 0 && strings.ContainsAny(fraction, ",."):
 		return "", fmt.Sprintf("with --decimal %c nothing but digits follows that", p.decimal)
 	case has:

@@ -2,6 +2,7 @@ package tablecsv_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -50,6 +51,8 @@ func TestNumbersThatMeanOneThing(t *testing.T) {
 		"thousands with spaces":           {";", 0, []string{"986", "1 033.5"}, 0, 1033.5},
 		"with narrow ones":                {";", ',', []string{"986", "1\u202f033,5"}, 0, 1033.5},
 		"with apostrophes":                {",", 0, []string{"986", "1'033'000"}, 0, 1033000},
+		"thousands and a comma":           {";", 0, []string{"986,5", "1 033,5"}, 2, 0},
+		"thousands and a comma, narrow":   {";", 0, []string{"1\u202f033,5", "986,5"}, 2, 0},
 		"wrong groups":                    {";", 0, []string{"986", "1 03"}, 3, 0},
 		"wrong groups, told":              {";", ',', []string{"986", "1.03"}, 3, 0},
 		"two kinds of groups":             {";", ',', []string{"986", "1.033 000"}, 3, 0},
@@ -58,6 +61,9 @@ func TestNumbersThatMeanOneThing(t *testing.T) {
 		"a missing trial":                 {";", 0, []string{"986", "NA", "", "98.5"}, 0, 98.5},
 	} {
 		in, err := tablecsv.Options{Decimal: tt.decimal}.Read(strings.NewReader(trialsOf(tt.comma, "block,layout,throughput", tt.values...)))
+		if strings.HasPrefix(name, "thousands and a comma") && !strings.Contains(fmt.Sprint(err), "give --decimal ,") {
+			t.Errorf("%s: %v", name, err)
+		}
 		var bad *tablecsv.Error
 		switch {
 		case tt.line == 0 && err != nil:
