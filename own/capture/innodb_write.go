@@ -16,7 +16,9 @@ var missing = []string{"1054", "1146", "1305"} // ER_BAD_FIELD_ERROR, ER_NO_SUCH
 
 var (
 	deletes = regexp.MustCompile(`(?i)^\s*DELETE +(FROM\b)`)
-	selects = regexp.MustCompile(`(?is)^\s*(?:INSERT|REPLACE)\b[^?]*?\bINTO\b[^?]*?\b(SELECT\b.*)$`)
+	selects = regexp.MustCompile(`(?is)^\s*(?:INSERT|REPLACE)\b[^?]*?\bINTO\b[^?]*?\b((?:SELECT|WITH)\b.*)$`)
+	// expression matches the name of a common table expression, which is no table.
+	expression = regexp.MustCompile("(?i)(?:\\bWITH(?: +RECURSIVE)?|\\)\\s*,)\\s*`?([^\\s`(]+)`?\\s*(?:\\([^()]*\\)\\s*)?\\bAS\\s*\\(")
 )
 
 // exists returns an error if an object named in a writing statement is missing. A session that cannot write refuses
@@ -39,15 +41,19 @@ func (w *ofInnoDB) exists(ctx context.Context, s filewise.Shape) error {
 			add(v.Table, v.Column)
 		}
 	}
+	text := parameters(s)
+	expressions := expression.FindAllStringSubmatch(text, -1)
 	var queries []string
 	for _, t := range s.Tables {
+		if slices.ContainsFunc(expressions, func(m []string) bool { return m[1] == t }) {
+			continue
+		}
 		of := strings.Join(columns[t], ", ")
 		if of == "" {
 			of = "1"
 		}
 		queries = append(queries, fmt.Sprintf("SELECT %s FROM %s", of, tablePath(t)))
 	}
-	text := parameters(s)
 	if m := selects.FindStringSubmatch(text); m != nil {
 		queries = append(queries, m[1])
 	}
