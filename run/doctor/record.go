@@ -213,6 +213,7 @@ type Reading struct {
 	Proven  []string `json:"proven"` // on the record's version
 	Failed  []string `json:"failed,omitempty"`
 	Open    []string `json:"open,omitempty"` // not offered, not tried, or unknown to the record
+	absent  []string // of Open, not offered
 	// Proof is the line for the table of proofs. It is empty if nothing is proven.
 	Proof   string    `json:"proof,omitempty"`
 	Refused []Refused `json:"refused,omitempty"`
@@ -223,7 +224,7 @@ func (r Record) Read(e filewise.Engine) Reading { return r.read(Claims(e)) }
 
 func (r Record) read(claims []string) Reading {
 	out := Reading{Engine: r.Engine, Version: r.Version, Proven: r.of(StateProven, claims), Failed: r.of(StateFailed, claims),
-		Refused: r.Refused}
+		absent: r.of(StateAbsent, claims), Refused: r.Refused}
 	for _, c := range claims {
 		if !slices.Contains(out.Proven, c) && !slices.Contains(out.Failed, c) {
 			out.Open = append(out.Open, c)
@@ -248,7 +249,11 @@ func (r Reading) Text() string {
 		claims []string
 	}{{"proven", r.Proven}, {"failed", r.Failed}, {"open", r.Open}} {
 		for _, c := range list.claims {
-			fmt.Fprintf(&b, "  %-8s %s\n", list.word, c)
+			word := list.word
+			if slices.Contains(r.absent, c) {
+				word = string(StateAbsent)
+			}
+			fmt.Fprintf(&b, "  %-11s %s\n", word, c)
 		}
 	}
 	if len(r.Refused) > 0 {

@@ -30,6 +30,8 @@ func recorded() *recorder {
 	r.failedIn("reset: hopper's database is offline")
 	r.tried()
 	r.begin("temp")
+	r.begin("backup")
+	r.tried()
 	return r
 }
 
@@ -57,7 +59,8 @@ func TestRecord(t *testing.T) {
 		t.Errorf("%+v", r.Outcomes)
 	}
 	read := r.Read(sqlserver.Engine{})
-	if strings.Join(read.Proven, "; ") != claimFacts+"; "+claimWaits+"; dml" || len(read.Failed) != 1 || !slices.Contains(read.Open, "temp") {
+	if strings.Join(read.Proven, "; ") != claimFacts+"; "+claimWaits+"; dml" || len(read.Failed) != 1 || !slices.Contains(read.Open, "temp") ||
+		!strings.Contains(read.Text(), "  open        temp\n") || !strings.Contains(read.Text(), "  not offered backup\n") {
 		t.Errorf("%+v", read)
 	}
 	if got := readProofs("engine,version,claims\n" + read.Proof); len(got) != 1 || got[0].Version != "16.0.4085.2" || len(got[0].Claims) != 3 {
