@@ -374,8 +374,8 @@ func size(k kind) (n int) {
 // none.
 func (t *taking) shapeOne(ctx context.Context, k *kind) (why string, err error) {
 	for i, text := range k.texts {
-		if !slices.Contains(works, firstWord(text)) {
-			return "it is no work on rows", nil
+		if word := firstWord(text); !slices.Contains(works, word) {
+			return cmp.Or(notRepeated[word], "it is no work on rows"), nil
 		}
 		s, err := t.watcher.Shape(ctx, text, k.constant(i))
 		if n := len(s.Values); n > mostValues {

@@ -561,6 +561,16 @@ func TestTransactionsOfALog(t *testing.T) {
 	}
 }
 
+// Work that a study cannot repeat is not said to be none.
+func TestNotRepeated(t *testing.T) {
+	for text, want := range map[string]string{"COPY a FROM STDIN": "no files", "load data infile 'a' into table a": "no files",
+		"DO $$ BEGIN END $$": "no block", "ANALYZE a": "no work on rows"} {
+		if why, err := new(taking).shapeOne(t.Context(), &kind{texts: []string{text}}); err != nil || !strings.Contains(why, want) {
+			t.Errorf("%s: %s, %v", text, why, err)
+		}
+	}
+}
+
 // mute returns no table.
 type mute struct{ Watcher }
 

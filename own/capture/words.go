@@ -11,8 +11,11 @@ import (
 
 // works lists the first words of statements that a study can repeat.
 var (
-	works    = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE", "WITH", "VALUES", "TABLE", "CALL", "("}
-	begins   = []string{"BEGIN", "START"}
+	works  = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE", "WITH", "VALUES", "TABLE", "CALL", "("}
+	begins = []string{"BEGIN", "START"}
+	// notRepeated holds, by first word, why a study does not repeat work on rows.
+	notRepeated = map[string]string{"COPY": "a study loads and unloads no files", "LOAD": "a study loads and unloads no files",
+		"DO": "a study repeats no block of code"}
 	ends     = []string{"COMMIT", "END", "ROLLBACK", "ABORT"}
 	cursors  = []string{"FETCH", "MOVE", "CLOSE"}
 	prepares = []string{"PREPARE", "DEALLOCATE"}
