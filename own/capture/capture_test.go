@@ -561,7 +561,7 @@ func TestTransactionsOfALog(t *testing.T) {
 	}
 }
 
-// Work that a study cannot repeat is not said to be none.
+// Work that a study cannot repeat is left out with its own reason.
 func TestNotRepeated(t *testing.T) {
 	for text, want := range map[string]string{"COPY a FROM STDIN": "no files", "load data infile 'a' into table a": "no files",
 		"DO $$ BEGIN END $$": "no block", "ANALYZE a": "no work on rows"} {
