@@ -1,8 +1,8 @@
 package main
 
-// The machines. Their parameters were fixed once, from STATISTICS.md's account of the articles' ways, before this
-// program's own method was looked at. There, five runs in a row claim a difference between equal layouts in 13, 77, 65
-// and 50 % of the experiments, and about as often here. The parameters must not be changed to suit a result.
+// The machines. Their parameters were fixed once, before this program's method was tried on them, so that the articles'
+// ways err as published: five runs in a row claim a difference between equal layouts in 13, 77, 65 and 50 % of the
+// experiments. The parameters must not be changed to suit a result.
 func quiet(cv float64) world { return world{noise: cv} }
 
 func drifting(cv float64) world {
