@@ -50,7 +50,7 @@ func encrypt(o *client.Options) error {
 	for _, line := range strings.Fields(text) {
 		key, err := base64.StdEncoding.DecodeString(line)
 		if err == nil && len(key) != 32 {
-			err = errors.New("it has not 32 bytes")
+			err = errors.New("it does not have 32 bytes")
 		}
 		if err != nil {
 			return filewise.Errorf(filewise.CodeUsage, "make one: openssl rand -base64 32", "the key in %s is none: %w", from, err)

@@ -53,7 +53,7 @@ func (c Campaigns) fetched(ctx context.Context, s State, into *store.Store) (f F
 	return f, err
 }
 
-var errDamaged = errors.New("it is damaged: its check sum is another")
+var errDamaged = errors.New("it is damaged: it does not match its check sum")
 
 func (c Campaigns) fetch(ctx context.Context, s State, into *store.Store) (id int64, added int, err error) {
 	if s.Bundle.Parts > mostParts {

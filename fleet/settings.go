@@ -24,7 +24,7 @@ func settings() (o client.Options, err error) {
 	// Values that the library passes over would leave TLS off unnoticed.
 	for _, name := range []string{"TEMPORAL_TLS", "TEMPORAL_TLS_DISABLE_HOST_VERIFICATION"} {
 		if value := os.Getenv(name); value != "" && !slices.Contains([]string{"1", "0", "true", "false"}, strings.ToLower(value)) {
-			return o, filewise.Errorf(filewise.CodeUsage, "give true or false", "%s is neither: %q", name, value)
+			return o, filewise.Errorf(filewise.CodeUsage, "give true or false", "%s=%q: neither true nor false", name, value)
 		}
 	}
 	if file := os.Getenv(fileVariable); file != "" {

@@ -179,7 +179,7 @@ func (e *progress) lose() {
 	if e.Bundle.Trials > 0 {
 		e.Error += fmt.Sprintf("%d of its trials have come home, and ", e.Bundle.Trials)
 	}
-	e.Error += "what it has is in its own store"
+	e.Error += "all that it has measured is in its store"
 }
 
 // asking is a request to the host that has no answer yet.
@@ -281,7 +281,7 @@ func (e *progress) home(ctx workflow.Context) {
 	defer func() { e.Stopping = stopping }()
 	switch fits, err := e.export(ctx, mostParts); {
 	case err != nil:
-		e.Error = joined(e.Error, "its bundle could not be had: "+cause(err))
+		e.Error = joined(e.Error, "its bundle could not be read: "+cause(err))
 	case !fits:
 		e.Error = joined(e.Error, "its bundle is too large for Temporal: filewise export --bundle on the host writes it")
 	}

@@ -26,7 +26,7 @@ func (l Leftover) Words(dry bool) string {
 	case l.Owner != "":
 		what += ", made by " + l.Owner
 	case l.Offline:
-		what += ", offline: it is brought back, and goes if it carries the mark"
+		what += ", offline: it is brought online, and removed if it carries the marker"
 	case l.Unmarked:
 		what += ", empty and not yet marked"
 	}

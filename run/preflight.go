@@ -155,8 +155,8 @@ func there(v filewise.Volume, before filesystem.Place) error {
 	case err != nil:
 		return filewise.Errorf(filewise.CodePreflight, remedy, "volume %s is gone: the trial was ended: %w", v.Name, err)
 	case !now.Same(before):
-		return filewise.Errorf(filewise.CodePreflight, remedy, "volume %s (%s) is gone, another file system is in its place: the trial was ended",
-			v.Name, v.Dir)
+		return filewise.Errorf(filewise.CodePreflight, remedy,
+			"volume %s (%s) is gone, another file system is mounted there: the trial was ended", v.Name, v.Dir)
 	case filesystem.ReadOnly(v.Dir):
 		return filewise.Errorf(filewise.CodePreflight, remedy, "volume %s (%s) is mounted read-only now: the trial was ended", v.Name, v.Dir)
 	}

@@ -143,7 +143,7 @@ func TestCampaignGoesOn(t *testing.T) {
 			t.Errorf("%v: exit code %d, want %d with %q:\n%s", args, exitCode(err), code, want, out.String())
 		}
 	}
-	says(ctx, exitUsage, "--label nonsense is not possible", "campaign", study, "--label", "nonsense")
+	says(ctx, exitUsage, "--label nonsense: invalid value", "campaign", study, "--label", "nonsense")
 	says(ctx, exitNotFound, "none of 1 host has rack=b; there are host=db1", "campaign", study, "--label", "rack=b")
 	says(ctx, exitInterrupted, "interrupted; campaign s goes on\n  → \"filewise campaign show s\"", "campaign", study)
 	says(t.Context(), exitBusy, "host db1 has a worker there", "campaign", "forget", "db1")

@@ -41,7 +41,7 @@ func (a *app) captureCommand() *cobra.Command {
 			out := captured{s, text}
 			err = a.print(out, func(w *lineWriter) { w.printf("%s", cmp.Or(text, strings.Join(append(s.Account(), ""), "\n"))) })
 			if err == nil && s.Interrupted {
-				err = filewise.Errorf(codeInterrupted, "give it again for all of it", "interrupted: the study is of what was read until then")
+				err = filewise.Errorf(codeInterrupted, "run it again for all of it", "interrupted: the study covers what was read until then")
 			}
 			return err
 		},

@@ -70,7 +70,7 @@ func (f *exportFlags) check(cmd *cobra.Command, json bool, args []string) (err e
 	}
 	switch {
 	case f.schema && (len(args) > 0 || f.bundle != "" || changed("format") && f.format != "json"):
-		return plan.BadValue("schema", true, "it is of --format json, whatever the run: leave the others out")
+		return plan.BadValue("schema", true, "it prints the schema of --format json, without a run: leave RUN and the other flags out")
 	case f.bundle != "" && (changed("format") || f.output != ""):
 		return plan.BadValue("bundle", f.bundle, "it names its file, and has a separate format: leave --format and --output out")
 	case json && changed("format") && f.format != "json":

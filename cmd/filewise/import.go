@@ -28,7 +28,7 @@ func (a *app) importCommand() *cobra.Command {
 			return a.importBundle(cmd.Context(), args[0])
 		},
 	}
-	cmd.Flags().BoolVar(&selfCheck, "self-check", false, "FILE is of doctor --self-check --all")
+	cmd.Flags().BoolVar(&selfCheck, "self-check", false, "FILE was written by doctor --self-check --all")
 	return cmd
 }
 

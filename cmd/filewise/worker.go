@@ -51,7 +51,7 @@ func (a *app) workerCommand() *cobra.Command {
 	cmd.Flags().StringVar(&host, "host", "", "`name` that campaigns use for this host (default: its own)")
 	cmd.Flags().StringArrayVar(&labels, "label", nil, "`KEY=VALUE` by which campaigns choose hosts, such as storage=nvme "+
 		"(repeatable)")
-	registerOptions(cmd.Flags(), o.VolumeRow("`NAME=DIR` for studies here, in place of their own (repeatable)"))
+	registerOptions(cmd.Flags(), o.VolumeRow("`NAME=DIR` for studies here, instead of theirs (repeatable)"))
 	registerOptions(cmd.Flags(), login.ServerTable()[1:]...)
 	return cmd
 }

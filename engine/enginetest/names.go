@@ -37,7 +37,7 @@ func testNames(t *testing.T, s Subject) {
 	})
 	t.Run("Volumes", func(t *testing.T) {
 		if s.Foreign != nil {
-			t.Skip("directories are the server's own: their names are tested with the adapter")
+			t.Skip("the server has its own directories: their names are tested with the adapter")
 		}
 		borne, not := b.as(t).sorted()
 		if !slices.Contains(borne, harmless) || len(borne) == 1 {

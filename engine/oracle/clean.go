@@ -42,7 +42,7 @@ func leftovers(ctx context.Context, m markers) ([]filewise.Leftover, error) {
 	for _, r := range programs {
 		if build := buildOfProgram(text(r[1])); build != "" && !there[build] {
 			all = append(all, filewise.Leftover{Kind: kindProgram, Name: text(r[1]), Owner: m.account,
-				Kept: "its tablespace, which had the mark, is gone; if no one needs it: DROP " + text(r[0]) + " \"" + text(r[1]) + "\""})
+				Kept: "its tablespace, which had the marker, is gone; if no one needs it: DROP " + text(r[0]) + " \"" + text(r[1]) + "\""})
 		}
 	}
 	return all, nil

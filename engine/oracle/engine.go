@@ -27,7 +27,7 @@ func (Engine) Describe() filewise.Description {
 		Kinds: []filewise.Kind{filewise.KindSmallfile, filewise.KindBigfile},
 		NoKinds: map[filewise.Kind]string{filewise.KindPartitions: "on Oracle a partition is a segment of a tablespace, whose files it shares " +
 			"with all else there: --files sets their number, and partitions change plans instead; some editions need a licence for them. A " +
-			"set-up of your own can make them (PARTITION BY HASH … PARTITIONS n)"},
+			"set-up in a study can make them (PARTITION BY HASH … PARTITIONS n)"},
 		RowBytes: 600,
 		Budget:   10 * time.Minute,
 		UsualThere: map[string]filewise.Usual{

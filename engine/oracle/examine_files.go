@@ -57,12 +57,12 @@ func (e *examination) places(ctx context.Context) {
 		if p.Kind == dialect.PlaceOMF {
 			if e.values == nil {
 				e.Note(check, grant(view{Name: "V_$PARAMETER"}, e.server.about.account),
-					"whether the server has a default place (db_create_file_dest) is not known")
+					"whether the server has a default directory (db_create_file_dest) is not known")
 				continue
 			}
 			if destination == "" {
 				e.Fail(check, e.offered(ctx),
-					"the server has no default place for datafiles: db_create_file_dest is not set")
+					"the server has no default directory for datafiles: db_create_file_dest is not set")
 				continue
 			}
 			if p, err = dialect.PlaceOf(filewise.Volume{Name: v.Name, Dir: destination}); err != nil {

@@ -78,7 +78,7 @@ var remedies = map[int]string{
 	27040: noFile,
 	27038: "a file of that name exists: nothing was overwritten; try again",
 	2236:  "name the directory with --volume NAME=DIR as the server sees it",
-	2199:  "the server has no default place (db_create_file_dest): name one with --volume NAME=DIR",
+	2199:  "the server has no default directory (db_create_file_dest): name one with --volume NAME=DIR",
 	12518: "the listener hands out no more connections: use fewer --connections",
 	errSessions: "the profile of the account allows no more sessions (SESSIONS_PER_USER): use fewer --connections, or have the DBA give the " +
 		"account another profile",

@@ -77,7 +77,7 @@ func (d *design) observe(ctx context.Context, c client, want []datafile, free ma
 		}
 		file := filewise.File{Role: f.role, Volume: f.volume, Path: text(r[0]), Bytes: blocks * block}
 		if grows := text(r[3]) == "YES"; !grows || file.Bytes < f.bytes {
-			return nil, wrong("%s has %d bytes (growing: %v), not %d that may grow", file.Path, file.Bytes, grows, f.bytes)
+			return nil, wrong("%s has %d bytes (autoextend: %v), not %d bytes and autoextend", file.Path, file.Bytes, grows, f.bytes)
 		}
 		if f.full {
 			file.Grew = file.Bytes - f.bytes

@@ -172,7 +172,7 @@ func (a about) refuse(schema string) error {
 			"Filewise does not work as %s, which may do everything", a.account)
 	case schema != a.account:
 		return filewise.Errorf(filewise.CodePreflight, "use an account whose log-on changes nothing",
-			"account %s works in schema %s: Filewise builds in its own", a.account, schema)
+			"account %s works in schema %s, but Filewise builds in the account's schema", a.account, schema)
 	}
 	return nil
 }

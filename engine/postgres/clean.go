@@ -78,7 +78,7 @@ func (c catalogue) judge(ctx context.Context, f *found) error {
 	case f.users > 0 && f.Kind == kindDatabase:
 		f.Used = fmt.Sprintf("%d sessions are connected to it", f.users)
 	case f.users > 0:
-		f.Used = fmt.Sprintf("%d databases lie in it", f.users)
+		f.Used = fmt.Sprintf("%d databases are stored in it", f.users)
 	case f.Kind == kindTablespace:
 		f.Empty = true
 	}

@@ -37,7 +37,7 @@ func onlyMarker(name string) func(comment string) error {
 	}
 }
 
-var errMarkerChanged = errors.New("its mark is another than it was")
+var errMarkerChanged = errors.New("its ownership marker has changed")
 
 // Drop drops an object if it has not changed since it was examined.
 func (c catalogue) Drop(ctx context.Context, o external.Object) error {
@@ -144,7 +144,7 @@ func (s *externalServer) mayDrop(ctx context.Context, o external.Name, accept fu
 	case err != nil:
 		return false, 0, client.Failed("looking into database "+o.Name, err)
 	case what != "":
-		return false, 0, stays(o, "it holds what Filewise has not made: "+what)
+		return false, 0, stays(o, "it contains objects that Filewise did not make: "+what)
 	}
 	return true, 0, nil
 }

@@ -64,7 +64,7 @@ func (e *examination) rights() {
 
 func (e *examination) place() {
 	if e.server.about.local {
-		e.Warn("client and server", "run Filewise on another machine, near the server", "both are on one host, and share its processors")
+		e.Warn("client and server", "run Filewise on another machine, near the server", "both are on one host, and share its CPU")
 		return
 	}
 	e.OK("client and server", "they are on different hosts")

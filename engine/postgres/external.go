@@ -80,7 +80,7 @@ func checkExternal(t filewise.Target) error {
 				return err
 			}
 			if name == "pg_global" {
-				return filewise.Errorf(filewise.CodeUsage, "name another", "tablespace pg_global is PostgreSQL's own")
+				return filewise.Errorf(filewise.CodeUsage, "name another", "tablespace pg_global belongs to PostgreSQL")
 			}
 		case !path.IsAbs(v.Dir) || strings.ContainsAny(v.Dir, "'\x00\n\r"):
 			return filewise.Errorf(filewise.CodeUsage, "give tablespace:NAME for an existing one, or an absolute path on the server",
@@ -100,8 +100,8 @@ func checkPlaces(t filewise.Target) error {
 			place = dialect.TablespacePrefix + "pg_default"
 		}
 		if other, taken := names[place]; taken {
-			return filewise.Errorf(filewise.CodeUsage, "name another place, or leave one of them out",
-				"volume %s, %q, is the same place as volume %s", v.Name, v.Dir, other)
+			return filewise.Errorf(filewise.CodeUsage, "name another location, or leave one of them out",
+				"volume %s, %q, is the same location as volume %s", v.Name, v.Dir, other)
 		}
 		names[place] = v.Name
 	}

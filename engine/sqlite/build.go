@@ -113,7 +113,7 @@ func (s *shape) create(ctx context.Context, sh shard) (*file, error) {
 func createNew(path string) (*os.File, error) {
 	fd, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, filewise.Errorf(filewise.CodePreflight, "choose another volume, or remove the file if it is of no use",
+		return nil, filewise.Errorf(filewise.CodePreflight, "choose another volume, or remove the file if it is not needed",
 			"%s exists already and is left alone: %w", path, err)
 	}
 	return fd, err

@@ -27,7 +27,7 @@ const (
 	autoCheckpoint = 1000
 )
 
-const noTemp = "SQLite keeps the temporary tables of a connection in one file of that connection's own: there is no number of temporary " +
+const noTemp = "SQLite keeps the temporary tables of a connection in one file of that connection: there is no number of temporary " +
 	"files to choose"
 
 // shard is one database file.

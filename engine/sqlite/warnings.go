@@ -20,7 +20,7 @@ var Scope = filewise.Warning{
 var pureGo = filewise.Warning{
 	Code: "sqlite-pure-go",
 	Message: "This Filewise has SQLite translated into Go (" + sqlitedriver.Driver() +
-		"): it takes more of the processors for the same work than the C library, " +
+		"): it takes more CPU time for the same work than the C library, " +
 		"so that it is slower, and may gain otherwise from more files.",
 	Remedy: "Measure with a build with cgo: CGO_ENABLED=1 go build ./cmd/filewise.",
 }

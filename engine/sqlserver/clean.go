@@ -41,7 +41,7 @@ func (s *externalServer) wake(ctx context.Context, name string) error {
 		if !s.may.online {
 			remedy = administrator("ALTER DATABASE "+dialect.Ident(name)+" SET ONLINE") + "; then clean again"
 		}
-		return filewise.Errorf(filewise.CodePreflight, remedy, "database %s cannot be brought back, so that its mark cannot be read: %w",
+		return filewise.Errorf(filewise.CodePreflight, remedy, "database %s cannot be brought online, so its marker cannot be read: %w",
 			name, s.login.explain(err))
 	}
 	select {
@@ -83,11 +83,11 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object
 		o.Offline = true
 		return o, true, nil
 	case r.Text("state") == "OFFLINE":
-		o.Stays = fmt.Sprintf("it is OFFLINE, so its mark cannot be read, and a drop would leave its files; a run may have ended there: "+
+		o.Stays = fmt.Sprintf("it is OFFLINE, so its marker cannot be read, and a drop would leave its files; a run may have ended there: "+
 			"ALTER DATABASE %s SET ONLINE, then clean again", dialect.Ident(n.Name))
 		return o, true, nil
 	case r.Text("state") != "ONLINE":
-		o.Stays = fmt.Sprintf("it is %s, so its mark cannot be read; if no restore is under way: DROP DATABASE %s", r.Text("state"),
+		o.Stays = fmt.Sprintf("it is %s, so its marker cannot be read; if no restore is under way: DROP DATABASE %s", r.Text("state"),
 			dialect.Ident(n.Name))
 		return o, true, nil
 	case !r.Yes("access"):
@@ -105,7 +105,7 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object
 		return o, true, nil
 	}
 	if o = seen(o, found); o.Marker == "" && !o.Empty && rows[at].Yes("ours") {
-		o.Stays = "it has no mark, although this account owns it and its files have its name: a restore may have ended before the copy " +
+		o.Stays = "it has no marker, although this account owns it and its files have its name: a restore may have ended before the copy " +
 			"was marked; if no one needs it: DROP DATABASE " + dialect.Ident(n.Name)
 	}
 	return o, true, nil

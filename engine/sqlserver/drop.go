@@ -63,8 +63,8 @@ func (s *externalServer) persist(ctx context.Context, doing, last string, do fun
 		case err == nil, hasNumber(err, errNoDatabase) && !hasNumber(err, errNotMarked):
 			return nil
 		case hasNumber(err, errNotMarked):
-			return filewise.Errorf(filewise.CodePreflight, "check it, and drop it yourself if it is of no use",
-				"%s: the database does not carry the mark that it was given: %w", doing, err)
+			return filewise.Errorf(filewise.CodePreflight, "check it, and drop it yourself if it is not needed",
+				"%s: the database does not carry the marker that it was given: %w", doing, err)
 		case hasNumber(err, errOthers):
 			return filewise.Errorf(filewise.CodePreflight, "check it, save what you need, and drop it yourself",
 				"%s: nothing is done: %w", doing, err)

@@ -32,7 +32,7 @@ func (Engine) Describe() filewise.Description {
 		Kinds: []filewise.Kind{filewise.KindFilegroup}, ExternalKinds: []filewise.Kind{filewise.KindFilegroup},
 		NoKinds: map[filewise.Kind]string{filewise.KindPartitions: "on SQL Server a partition lies in a filegroup, whose files it shares " +
 			"with all else there: its number of files is the filegroup's, which --files sets, and partitions change plans and locks instead. A " +
-			"set-up of your own can make them (CREATE PARTITION FUNCTION, CREATE PARTITION SCHEME … ALL TO ([PRIMARY]))"},
+			"set-up in a study can make them (CREATE PARTITION FUNCTION, CREATE PARTITION SCHEME … ALL TO ([PRIMARY]))"},
 		Bytes: usualBytes, Budget: 10 * time.Minute,
 		UsualThere: map[string]filewise.Usual{
 			"inserts": {Connections: 32, Apart: true, Row: 4000, CommitEvery: 100, Work: usualBytes / 4 * 3}, // contend for PFS and GAM

@@ -252,8 +252,8 @@ func (e *examination) backupFiles(ctx context.Context, volumes []filewise.Volume
 func (e *examination) hosts() {
 	i := e.server.identity
 	if i.sameHost() {
-		e.Note("client and server", "run Filewise on another machine if the server's processors are busy",
-			"they are one machine (%s): Filewise takes some of its processors", i.machine)
+		e.Note("client and server", "run Filewise on another machine if the server's CPU is busy",
+			"they are one machine (%s): Filewise takes some of its CPU time", i.machine)
 		return
 	}
 	e.Note("client and server", "", "they are two machines: every call of a worker crosses the network (%s to %s); calls take 50 to 200 ms, "+

@@ -113,7 +113,7 @@ func TestScriptIsWhatIsBuilt(t *testing.T) {
 			received := strings.Join(lab.wire.Received(), "\n")
 			for _, step := range script.Steps {
 				if step.Stage == filewise.StageBuild && !strings.Contains(step.SQL, "(the server") {
-					sql := strings.ReplaceAll(strings.ReplaceAll(step.SQL, marker.PlanName, name), dialect.Literal("(the mark)"),
+					sql := strings.ReplaceAll(strings.ReplaceAll(step.SQL, marker.PlanName, name), dialect.Literal("(the marker)"),
 						dialect.Literal(db.Build.(*build).design.marker))
 					if !strings.Contains(received, sql) {
 						t.Errorf("the script has a step that was not executed:\n%s", sql)

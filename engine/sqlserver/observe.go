@@ -84,7 +84,7 @@ func (b *build) compare(f file, r row) (filewise.File, error) {
 	case !dir.Same(r.Text("path"), f.Path):
 		return differs("is %s on the server", r.Text("path"))
 	case r.Text("type") != f.kind() || r.Text("filegroup") != f.group:
-		return differs("is of type %s in filegroup %q, not %s in %q", r.Text("type"), r.Text("filegroup"), f.kind(), f.group)
+		return differs("has type %s in filegroup %q, not %s in %q", r.Text("type"), r.Text("filegroup"), f.kind(), f.group)
 	case !sized || bytes < f.KB*kib:
 		return differs("has %d bytes, not %d", bytes, f.KB*kib)
 	case r.Yes("percent_growth") || growth*page != f.GrowthKB*kib:

@@ -30,7 +30,7 @@ func (Engine) Statements(t filewise.Target, l filewise.Layout, p filewise.Progra
 // checkExternal refuses a target that names no server, because Filewise cannot start one.
 func checkExternal(t filewise.Target) error {
 	if t.Mode != filewise.External || t.Address == nil {
-		return unsupported("use --target sqlserver://USER@HOST", "Filewise starts no SQL Server of its own")
+		return unsupported("use --target sqlserver://USER@HOST", "Filewise does not start a SQL Server")
 	}
 	return nil
 }

@@ -143,7 +143,7 @@ func delayed(d filewise.Durability) (bool, error) {
 	case filewise.DurabilityNormal:
 		return true, nil
 	case filewise.DurabilityOff:
-		return false, unsupported("use full or normal", "SQL Server cannot leave its log unwritten, so durability off is not to be had")
+		return false, unsupported("use full or normal", "SQL Server always writes its log, so durability off is not possible")
 	}
 	return false, usage("use full or normal", "durability %q is unknown", d)
 }

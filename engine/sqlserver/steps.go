@@ -203,7 +203,7 @@ func (s stepper) restore(t transfer) {
 }
 
 // planMarker is shown in plans for the marker.
-const planMarker = "(the mark)"
+const planMarker = "(the marker)"
 
 // extensionOf returns the file name extension of a restored file.
 func extensionOf(f file) string {

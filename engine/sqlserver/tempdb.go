@@ -159,13 +159,13 @@ func (e *examination) contention(cpus int64) {
 	n, least := int64(e.Demand.Program.Connections()), perCore*cpus
 	switch {
 	case cpus == 0:
-		e.Note(check, e.server.identity.grantSeeing(), "%d connections work; how many processors there are, the account may not see",
+		e.Note(check, e.server.identity.grantSeeing(), "%d connections work; the account cannot see the number of CPUs",
 			n)
 	case n < least:
 		e.Warn(check, fmt.Sprintf("use --connections %d", least),
-			"%d connections on %d processors hardly wait for the same pages of tempdb's files", n, cpus)
+			"%d connections on %d CPUs hardly wait for the same pages of tempdb's files", n, cpus)
 	default:
-		e.OK(check, "%d connections on %d processors", n, cpus)
+		e.OK(check, "%d connections on %d CPUs", n, cpus)
 	}
 }
 

@@ -121,7 +121,7 @@ func (d *Driver) disarm() error {
 // greet checks whether the driver can work on the greeting's target, and compares the clocks.
 func (d *Driver) greet(ctx context.Context, g Greeting) (a Answer, err error) {
 	if g.Version != d.Version {
-		return a, filewise.Errorf(filewise.CodePreflight, "have all drivers run the same version", "it is Filewise %s, and the run is of %s",
+		return a, filewise.Errorf(filewise.CodePreflight, "have all drivers run the same version", "it is Filewise %s, and the run's is %s",
 			d.Version, g.Version)
 	}
 	a, err = d.clock(ctx, g.Plan)

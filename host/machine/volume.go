@@ -109,7 +109,7 @@ func (r roots) disk(name string) string {
 	if n, ok := parseInt(at("size")); ok && n > 0 {
 		add(humanize.IBytes(uint64(n) * 512))
 	}
-	add(map[string]string{"0": "not rotational", "1": "rotational, by its own account"}[at("queue/rotational")])
+	add(map[string]string{"0": "not rotational", "1": "reported as rotational"}[at("queue/rotational")])
 	if s := at("queue/scheduler"); s != "" {
 		add("scheduler " + current(s))
 	}

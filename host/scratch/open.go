@@ -138,7 +138,7 @@ func checkMarker(dir *os.Root, names []string, e entry) error {
 	// Another sweep may remove the marker at the same time, as the last file.
 	_, f, err := readMarker(dir, e)
 	if err != nil {
-		return fmt.Errorf("its mark is not the one that was registered: %w", err)
+		return fmt.Errorf("its marker is not the registered one: %w", err)
 	}
 	return f.Close()
 }

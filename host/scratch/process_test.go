@@ -77,7 +77,7 @@ func TestSweepLeavesUnmarkedProcess(t *testing.T) {
 	other := server(t, "/")
 	e.Processes = []process.Identity{identify(t, other)}
 	must(t, r.write(e))
-	mustKeep(t, sweepOne(t, r), "does not carry the mark")
+	mustKeep(t, sweepOne(t, r), "does not carry the marker")
 	if e.Processes[0].Status() != process.Alive || !present(e.path()) {
 		t.Error("ended or removed")
 	}

@@ -28,7 +28,7 @@ var limitForm = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9 ._/-]*?) *(>=|<=|>|<) *
 func Parse(text string) (Limit, error) {
 	m := limitForm.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
-		return Limit{}, filewise.Errorf(filewise.CodeUsage, form, "--abort-if %q is no limit", text)
+		return Limit{}, filewise.Errorf(filewise.CodeUsage, form, "--abort-if %q is not a limit", text)
 	}
 	v, err := strconv.ParseFloat(m[3], 64)
 	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {

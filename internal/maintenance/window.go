@@ -28,7 +28,7 @@ var (
 // Parse parses a window. Errors have CodeUsage.
 func Parse(text string) (Window, error) {
 	wrong := func(why string) (Window, error) {
-		return Window{}, filewise.Errorf(filewise.CodeUsage, form, "maintenance window %q is not possible: %s", text, why)
+		return Window{}, filewise.Errorf(filewise.CodeUsage, form, "maintenance window %q is invalid: %s", text, why)
 	}
 	m := windowForm.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {

@@ -118,7 +118,7 @@ func (id Identity) End(ctx context.Context, dir string, patience time.Duration) 
 	case err != nil:
 		return err
 	case !marked:
-		return fmt.Errorf("process %d does not carry the mark %s", id.PID, dir)
+		return fmt.Errorf("process %d does not carry the marker %s", id.PID, dir)
 	}
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		if err := p.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {

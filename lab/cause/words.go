@@ -87,7 +87,7 @@ func (c Change) subject() string {
 	case KindCPU:
 		return "CPU time"
 	case KindProcessorWait:
-		return "The wait for a processor"
+		return "The wait for a CPU"
 	}
 	return capital(c.Event)
 }
@@ -210,7 +210,7 @@ func (in Input) noBottleneck(near []Use) string {
 		said[u.Kind] = true
 		switch u.Kind {
 		case KindCPU:
-			busy := fmt.Sprintf("the processors were %.0f %% busy", u.Percent)
+			busy := fmt.Sprintf("the CPU was %.0f %% busy", u.Percent)
 			if othersBusy(near) != "" {
 				busy += " (mostly with other processes)"
 			}

@@ -53,7 +53,7 @@ func notable(late time.Duration) time.Duration {
 }
 
 func lateBy(late time.Duration) error {
-	return filewise.Errorf(filewise.CodeTrials, "use hosts with idle processors, or run their workers as services with a higher CPUWeight",
+	return filewise.Errorf(filewise.CodeTrials, "use hosts with idle CPUs, or run their workers as services with a higher CPUWeight",
 		"%w by %v, which leaves less than half of the window", ErrLate, late.Round(time.Millisecond))
 }
 

@@ -213,7 +213,7 @@ func writtenTo(m filewise.Measure, name string) (sum float64, known bool) {
 func (a asked) writes() finding {
 	const threshold = "data pages are written within the observation"
 	if a.windowed() {
-		return found(false, threshold, "a server of its own (--engine "+a.plan.Target.Engine+")",
+		return found(false, threshold, "a managed server (--engine "+a.plan.Target.Engine+")",
 			"only windows are judged: the server cannot be brought to rest")
 	}
 	name := filewise.WrittenData

@@ -33,7 +33,7 @@ func (p Plan) Extend(budget time.Duration, done []filewise.Trial) (Plan, error) 
 	case s.err != nil:
 		return p, s.err
 	case p.AsPublished != nil:
-		return refuse("leave --budget out", "an article's design has its own end")
+		return refuse("leave --budget out", "the article's design determines the end")
 	case p.JudgedBy() < extendedFrom:
 		return refuse("start a new run with that budget", "rules %d spend all of the error in the blocks that were planned first", p.JudgedBy())
 	case budget <= p.Budget:

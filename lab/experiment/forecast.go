@@ -211,7 +211,7 @@ func (s standing) hopeless() string {
 	}
 	first := p.FirstClaim()
 	takes := s.elapsed + time.Duration(first*len(p.Layouts))*s.schedule.TrialTime + s.furtherBuilds(min(p.Builds, first))
-	return fmt.Sprintf("the %s budget is too short: by the first pilot the %d blocks that an interval needs take about %s."+
+	return fmt.Sprintf("the %s budget is too short: judging by the first pilot, the %d blocks that an interval needs take about %s."+
 		verdict.ToDo+"set %s, or use fewer layouts or less work", say.Human(p.mostBudget()), first, about(takes), moreBudget(takes))
 }
 

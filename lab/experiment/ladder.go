@@ -286,7 +286,7 @@ func (s standing) noRungWarning(conditions []filewise.Condition) []filewise.Warn
 	}
 	remedy := "Read the verdict as one about this workload; another one, or slower storage, may be about files."
 	if len(mend) > 0 {
-		remedy = "It would take " + say.Enumerate(mend) + "; read the verdict as one about this workload."
+		remedy = "It needs " + say.Enumerate(mend) + "; otherwise read the verdict as one about this workload."
 	}
 	tried := "this design"
 	if n := len(s.plan.Rungs); n > 0 {

@@ -137,7 +137,7 @@ func TestWhatItWouldTakeIsSaidEarly(t *testing.T) {
 				t.Fatal(err)
 			}
 			i := slices.IndexFunc(j.Warnings, func(x filewise.Warning) bool { return x.Code == "conditions" })
-			if first := i >= 0 && !said; first && (j.Elapsed > budget/3 || !strings.HasPrefix(j.Warnings[i].Remedy, "It would take ")) {
+			if first := i >= 0 && !said; first && (j.Elapsed > budget/3 || !strings.HasPrefix(j.Warnings[i].Remedy, "It needs ")) {
 				t.Errorf("budget %v: after %v, with %d rungs: %+v", budget, j.Elapsed, len(w.plan.Rungs), j.Warnings[i])
 			}
 			if said && i < 0 {

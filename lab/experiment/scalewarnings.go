@@ -171,7 +171,7 @@ func (h history) remoteWarning() []filewise.Warning {
 	}
 	return []filewise.Warning{{Code: "remote-client",
 		Message: fmt.Sprintf("Filewise ran on another host than the server (%s): the network is part of what was measured, and nothing was "+
-			"seen of the server's processors, memory and devices.", t.Address.Host),
+			"seen of the server's CPU, memory and devices.", t.Address.Host),
 		Remedy: "Run Filewise on the server's host, or one near to it; work is sent in calls of 50 to 200 ms if the engine can, which keeps " +
 			"the network's part small."}}
 }

@@ -282,7 +282,7 @@ func (h history) voidWarning() (w filewise.Warning, ok bool) {
 	if h.voids.often != "" {
 		return filewise.Warning{Code: WarnStoodStill, Message: fmt.Sprintf("This machine stood still clearly more often with %s than "+
 			"with others (trials: %s), so these trials count: the layout may be the cause.", h.voids.often, where),
-			Remedy: "Look at the machine's memory and processors while that layout is measured."}, true
+			Remedy: "Check the machine's memory and CPU while that layout is measured."}, true
 	}
 	return filewise.Warning{Code: WarnStoodStill, Message: fmt.Sprintf("This machine stood still in %s, which do not count and "+
 		"were repeated: %s.", filewise.Counted(all, "trial"), where),

@@ -139,7 +139,7 @@ func (c Config) checkTwins(arms []Arm) error {
 		case j == c.Baseline:
 			return fmt.Errorf("%w: the baseline %q is a twin of %q", ErrConfig, arm.Name, arm.Twin)
 		case !known:
-			return fmt.Errorf("%w: %q is a twin of %q, which is no arm of its own", ErrConfig, arm.Name, arm.Twin)
+			return fmt.Errorf("%w: %q is a twin of %q, which is missing or itself a twin", ErrConfig, arm.Name, arm.Twin)
 		}
 	}
 	return nil

@@ -119,15 +119,15 @@ func (r Result) Stalls() string {
 	if most > least {
 		trials = fmt.Sprintf("%d to %d", least, most)
 	}
-	may := fmt.Sprintf("up to %.0f %% of trials may (95 %% confidence)", 100*Unseen(least))
+	may := fmt.Sprintf("up to %.0f %% of trials could (95 %% confidence)", 100*Unseen(least))
 	switch {
 	case len(seen) == 0 && least > 0:
 		return fmt.Sprintf("None of %s trials of a layout stalled; %s.", trials, may)
 	case len(seen) > 0 && least > 0:
-		return fmt.Sprintf("Stalled: %s. The differences are those of typical trials. None of %s trials of another layout stalled; %s.",
+		return fmt.Sprintf("Stalled: %s. The differences are between typical trials. None of %s trials of another layout stalled; %s.",
 			strings.Join(seen, ", "), trials, may)
 	case len(seen) > 0:
-		return fmt.Sprintf("Stalled: %s. The differences are those of typical trials.", strings.Join(seen, ", "))
+		return fmt.Sprintf("Stalled: %s. The differences are between typical trials.", strings.Join(seen, ", "))
 	}
 	return ""
 }

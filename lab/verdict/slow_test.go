@@ -50,7 +50,7 @@ func TestStallsAreSaid(t *testing.T) {
 	layouts, table := stalling(5, 7, 0)
 	cfg := DefaultConfig()
 	cfg.Goal, cfg.Margin = GoalVerdicts, 1e-4
-	const want = "None of 7 trials of a layout stalled; up to 35 % of trials may (95 % confidence)."
+	const want = "None of 7 trials of a layout stalled; up to 35 % of trials could (95 % confidence)."
 	if got := must(Judge(cfg, layouts, table)).Stalls(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

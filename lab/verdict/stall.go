@@ -110,7 +110,7 @@ func (r *replay) warnStalls(analysis Analysis, add adder) {
 	})
 	for _, s := range all {
 		add(WarnStall, "Measure one more block, and check what happened then: a stall that comes back belongs to the layout.",
-			"A single trial carries the effect of %s: that of %s in block %d. With it the mean is %s, without that block %s.",
+			"A single trial carries the effect of %s: the trial of %s in block %d. With that block the mean is %s, without it %s.",
 			r.arms[s.Of].Name, r.arms[s.Arm].Name, s.Block, change(s.Effect), change(s.Without))
 	}
 }

@@ -310,7 +310,7 @@ func ArmSentence(r Result, arm int) string {
 	case !e.Known() && e.DroppedAt > 0:
 		return fmt.Sprintf("%s: dropped after block %d, not the best (%s).", name, e.DroppedAt, confidence)
 	case !e.Known() && r.Config.Rules > 2 && e.N >= FirstAnalysis:
-		return fmt.Sprintf("%s: too few blocks in which %s succeeded too (its own trials: %d, those of %[2]s: %[4]d).", name, r.base(), e.N,
+		return fmt.Sprintf("%s: too few blocks in which %s succeeded too (its trials: %d, trials of %[2]s: %[4]d).", name, r.base(), e.N,
 			analysis.Estimates[r.Config.Baseline].N)
 	case !e.Known():
 		return fmt.Sprintf("%s: too few trials to judge (%s).", name, plural(e.N, "trial"))

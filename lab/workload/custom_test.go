@@ -204,16 +204,16 @@ func TestZipf(t *testing.T) {
 
 func TestCustomRefused(t *testing.T) {
 	for says, change := range map[string]func(*Custom){
-		"no transactions":             func(c *Custom) { c.Transactions = nil },
-		"no transaction has a weight": func(c *Custom) { c.Transactions[0].Weight, c.Transactions[1].Weight = 0, 0 },
-		"from 9 is above to 1":        func(c *Custom) { c.Parameters[0].From, c.Parameters[0].To = 9, 1 },
-		"too large":                   func(c *Custom) { c.Parameters[0].From, c.Parameters[0].To = math.MinInt64, math.MaxInt64 },
-		"theta 0":                     func(c *Custom) { c.Parameters[0].Draw = DrawZipf },
-		"there is no generator":       func(c *Custom) { c.Parameters[0].Draw = "unifrom" },
-		`committed "ad" is unknown`:   func(c *Custom) { c.Checks[0].Committed = "ad" },
-		`shard_by "is" is unknown`:    func(c *Custom) { c.ShardBy = "is" },
-		"the name is not possible":    func(c *Custom) { c.Transactions[0].Name = "a b" },
-		"has no SQL":                  func(c *Custom) { c.Transactions[0].SQL = nil },
+		"no transactions":                   func(c *Custom) { c.Transactions = nil },
+		"no transaction has a weight":       func(c *Custom) { c.Transactions[0].Weight, c.Transactions[1].Weight = 0, 0 },
+		"from 9 is above to 1":              func(c *Custom) { c.Parameters[0].From, c.Parameters[0].To = 9, 1 },
+		"too large":                         func(c *Custom) { c.Parameters[0].From, c.Parameters[0].To = math.MinInt64, math.MaxInt64 },
+		"theta 0":                           func(c *Custom) { c.Parameters[0].Draw = DrawZipf },
+		"there is no generator":             func(c *Custom) { c.Parameters[0].Draw = "unifrom" },
+		`committed "ad" is unknown`:         func(c *Custom) { c.Checks[0].Committed = "ad" },
+		`shard_by "is" is unknown`:          func(c *Custom) { c.ShardBy = "is" },
+		"transaction \"a b\": invalid name": func(c *Custom) { c.Transactions[0].Name = "a b" },
+		"has no SQL":                        func(c *Custom) { c.Transactions[0].SQL = nil },
 	} {
 		c := bank()
 		change(c)

@@ -36,7 +36,7 @@ func (c Custom) validate() error {
 	var types []string
 	for _, t := range c.Transactions {
 		if !customName.MatchString(t.Name) {
-			return usage(named, "transaction %q: the name is not possible", t.Name)
+			return usage(named, "transaction %q: invalid name", t.Name)
 		}
 		if len(t.SQL[""]) == 0 {
 			return usage("add sql: …", "transaction %s has no SQL", t.Name)
@@ -53,7 +53,7 @@ func (c Custom) validate() error {
 	var params []string
 	for _, p := range c.Parameters {
 		if !customName.MatchString(p.Name) {
-			return usage(named, "parameter %q: the name is not possible", p.Name)
+			return usage(named, "parameter %q: invalid name", p.Name)
 		}
 		params = append(params, p.Name)
 	}
@@ -64,7 +64,7 @@ func (c Custom) validate() error {
 	}
 	for _, t := range c.Tables {
 		if !tableName.MatchString(t.Name) || !tableName.MatchString(t.Key) {
-			return usage("give them as the server has them, without quotes of SQL", "table %q with key %q: a name is not possible", t.Name, t.Key)
+			return usage("give them as the server has them, without quotes of SQL", "table %q with key %q: invalid name", t.Name, t.Key)
 		}
 	}
 	for i, x := range c.Checks {

@@ -163,7 +163,7 @@ func (m *innodb) partition(t *userTable) (there, back []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	t.RefuseIf(strings.Contains(t.create, " DATA DIRECTORY="), "it lies in a directory of its own (DATA DIRECTORY)")
+	t.RefuseIf(strings.Contains(t.create, " DATA DIRECTORY="), "it is in a separate directory (DATA DIRECTORY)")
 	t.RefuseIf(strings.Contains(t.create, " TABLESPACE `"), "it lies in a general tablespace")
 	by, err := m.key(t)
 	if err != nil || len(t.Why) > 0 {

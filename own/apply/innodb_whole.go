@@ -39,7 +39,7 @@ func (m *innodb) whole(t *userTable, v filewise.Volume) (there, back []string, e
 
 // general moves a table into the general tablespace of a volume. MySQL has no other way for a table that is there.
 func (m *innodb) general(t *userTable, v filewise.Volume, at string) (there, back []string) {
-	t.RefuseIf(at != "", "it lies in a directory of its own (DATA DIRECTORY), to which no ALTER TABLE brings it back")
+	t.RefuseIf(at != "", "it is in a separate directory (DATA DIRECTORY), to which no ALTER TABLE brings it back")
 	t.RefuseIf(strings.Contains(strings.ToUpper(t.options), "ROW_FORMAT=COMPRESSED"), "its rows are compressed, which needs a tablespace of "+
 		"another page size")
 	from, name := "innodb_file_per_table", fmt.Sprintf("volume_%s_%d", v.Name, m.wish.Run)

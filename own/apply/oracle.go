@@ -176,7 +176,7 @@ func (m *oracle) chosen() ([]movedTable, error) {
 		t.RefuseIf(r.Text(4) == "DOMAIN", "index "+x.name+" is a domain index")
 		t.RefuseIf(r.Text(6) == "YES", "index "+x.name+" is a join index")
 		t.RefuseIf(x.tablespace == "", "index "+x.name+" has partitions")
-		t.RefuseIf(x.owner != t.Schema, "index "+x.name+" is of another schema, "+x.owner)
+		t.RefuseIf(x.owner != t.Schema, "index "+x.name+" belongs to another schema, "+x.owner)
 		t.indexes = append(t.indexes, x)
 		at[[2]string{x.owner, x.name}] = place[[2]string{t.Schema, t.Name}]
 	})
@@ -222,7 +222,7 @@ func (m *oracle) sizes(err error) (map[[2]string]int64, error) {
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(others)) {
-		m.Stays = append(m.Stays, fmt.Sprintf("what is of kind %s in tablespace %s (%d): each by an ALTER TABLE … MOVE of its own", kind,
+		m.Stays = append(m.Stays, fmt.Sprintf("objects of kind %s in tablespace %s (%d): move each by a separate ALTER TABLE … MOVE", kind,
 			m.Database, others[kind]))
 	}
 	return out, err

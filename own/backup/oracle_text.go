@@ -134,8 +134,8 @@ func rmanKept(l filewise.Layout) filewise.BackupScript {
 	}
 	return filewise.BackupScript{
 		Notes: []string{
-			"It is for the server's host, as the account of the Oracle software with ORACLE_HOME and ORACLE_SID; RMAN_TARGET is another " +
-				"connect string of RMAN's (it asks for a password). It backs up the datafiles of the database that it connects to, and no " +
+			"Run it on the server's host, as the account of the Oracle software with ORACLE_HOME and ORACLE_SID; RMAN_TARGET sets another " +
+				"connect string for RMAN, which then asks for a password. It backs up the datafiles of the database that it connects to, and no " +
 				"archived logs.",
 			"restore validates alone, whatever database is named: a restore overwrites the database. Do that in RMAN, by RESTORE and RECOVER.",
 		},

@@ -120,9 +120,9 @@ func (d drawing) breaks() bool {
 
 // broken returns why a statement with such a value is left out.
 func (d drawing) broken(of string) string {
-	why := "its own are not known"
+	why := "the column's are not known"
 	if d.withheld != "" {
-		why = fmt.Sprintf("its own are withheld (%s; --values takes them)", d.withheld)
+		why = fmt.Sprintf("the column's are withheld (%s; --values takes them)", d.withheld)
 	}
 	return fmt.Sprintf("column %s has a CHECK, which made-up values may break, and %s", of, why)
 }

@@ -192,7 +192,7 @@ func (w *ofInnoDB) table(ctx context.Context, name string) (filewise.TableFacts,
 	case err != nil: // the other facts about the table are still useful
 		t.Whole = "its foreign keys could not be read: " + err.Error()
 	case constraint != "":
-		t.Whole = "it has part in the foreign key " + constraint + ", and InnoDB has none on partitions"
+		t.Whole = "it takes part in the foreign key " + constraint + ", and InnoDB has none on partitions"
 	}
 	return t, nil
 }

@@ -105,7 +105,7 @@ func readInnoDBLog(r io.Reader, database string, each func(filewise.LoggedStatem
 	if l.known {
 		return l.seen.None(database)
 	}
-	return wrongInnoDBLog(errors.New("none of its lines is of one"))
+	return wrongInnoDBLog(errors.New("no line of it is a record of such a log"))
 }
 
 func wrongInnoDBLog(err error) error {

@@ -29,28 +29,28 @@ func (j *judge) question() {
 		}
 		f.Because = "they hold for that time; inspect again after a usual day"
 	case len(s.pro) > 0:
-		f.Worth, f.Because, f.Command = Experiment, "sessions wait for what the number and the place of files can change", j.test(first)
+		f.Worth, f.Because, f.Command = Experiment, "sessions wait for what the number and the location of files can change", j.test(first)
 		if !s.allocPro && len(s.con) > 0 {
 			f.Worth = Perhaps
 		}
 	case s.known:
-		f.Worth, f.Because, f.Command = Not, "what sessions wait for is not in the files; more of them cost planning, open files and care, "+
-			"and would not be noticed", j.test(first)
+		f.Worth, f.Because, f.Command = Not, "sessions wait for something other than files; more files cost planning, open files and "+
+			"care, and would not be noticed", j.test(first)
 	case j.target.Embedded:
 		f.Worth, f.Evidence = Perhaps, "SQLite has one writer at a time in each file, and counts no waits"
 		f.Because = "if several connections write at once, each further file is a further write lock; if only one does, nothing is gained"
 		f.Command = j.test(first)
 	default:
-		f.Worth, f.Evidence, f.Because = Know, j.untold(), "only an experiment can show it, or the questions that were not answered"
+		f.Worth, f.Evidence, f.Because = Know, j.untold(), "only an experiment, or an answer to the open questions, can show it"
 		f.Command = j.test(first)
 	}
 	j.add(f)
 	if j.Cores == 1 {
 		j.add(Finding{About: "cores", Worth: Not, Evidence: "the server has 1 core",
-			Because: "one session works at a time, so that latches of allocation are not fought over; only storage could gain", weight: 1e17})
+			Because: "one session works at a time, so there is no contention for allocation; only storage could gain", weight: 1e17})
 	}
 	if total > 0 && total < smallData && (buffer == 0 || total < buffer) && !j.hidden() {
-		because := "any machine keeps that in memory: files are written by checkpoints alone"
+		because := "any machine keeps so little data in memory: only checkpoints write the files"
 		if buffer > 0 {
 			because = fmt.Sprintf("all of it fits into the cache of %s: files are written by checkpoints and hardly read", size(buffer))
 		}
@@ -86,7 +86,7 @@ func (j *judge) groups() {
 			sum += bytesOf(g)
 		}
 		j.add(Finding{About: "smaller groups of files", Worth: Not, Evidence: fmt.Sprintf("%d more, %s in all", more, size(sum)),
-			Because: "what helps the largest is to be known first"})
+			Because: "first find out what helps the largest"})
 	}
 }
 
@@ -102,7 +102,7 @@ func (j *judge) cores(g filewise.FileGroup) {
 	if g.Fill != filewise.FillOwn && n > 1 {
 		f.Evidence += ", filled " + string(g.Fill)
 		if like := likeFiles(g); like < n {
-			f.Evidence += fmt.Sprintf(", so unevenly that it is as if there were %d", like)
+			f.Evidence += fmt.Sprintf(", so unevenly that they work like %d", like)
 		}
 	}
 	s := j.signals
@@ -110,16 +110,16 @@ func (j *judge) cores(g filewise.FileGroup) {
 	case bytes < smallData/4:
 		f.Worth, f.Because = Not, "it is small"
 	case j.Cores > 0 && likeFiles(g) >= j.Cores && n > 1:
-		f.Worth, f.Because = Not, "there are as many as cores already: the command measures whether fewer do as well"
+		f.Worth, f.Because = Not, "there are already as many files as cores: the command measures if fewer are as fast"
 	case s.allocPro:
-		f.Worth, f.Because = Experiment, "sessions wait for allocation, and there are fewer than cores"
+		f.Worth, f.Because = Experiment, "sessions wait for allocation, and there are fewer files than cores"
 	case len(s.pro) > 0:
-		f.Worth, f.Because = Perhaps, "files are read or waited for: more of them help if they lie on more devices, or if each has a "+
-			"queue of its own"
+		f.Worth, f.Because = Perhaps, "files are read or waited for: more of them help if they are on more devices, or if each has a "+
+			"separate queue"
 	case s.known:
 		f.Worth, f.Because = Not, "nothing shows that sessions wait for allocation or storage: fewer files than cores is no fault by itself"
 	default:
-		f.Worth, f.Because = Perhaps, "there is nothing to show that it matters, and nothing that it does not"
+		f.Worth, f.Because = Perhaps, "nothing shows that it matters, and nothing shows that it does not"
 	}
 	if g.Fill == filewise.FillOrder {
 		f.Because += ". InnoDB fills these files one after the other, with one latch for all: the number alone changes little"
@@ -139,10 +139,10 @@ func (j *judge) holes(g filewise.FileGroup) {
 			free += *f.Free
 		}
 	}
-	f := Finding{About: g.Name + ": free pages", Worth: Know, Evidence: fmt.Sprintf("%s of %s are free within", size(free),
-		size(bytesOf(g))), Because: "they are used again before the file grows"}
+	f := Finding{About: g.Name + ": free pages", Worth: Know, Evidence: fmt.Sprintf("%s of %s are free pages", size(free),
+		size(bytesOf(g))), Because: "new rows use them before the file grows"}
 	if free > bytesOf(g)/4 {
-		f.Worth, f.Because, f.Remedy = Mend, "the rest is spread over a file that is larger than its data", "VACUUM when it is idle"
+		f.Worth, f.Because, f.Remedy = Mend, "the data are spread over a file that is larger than they are", "VACUUM when it is idle"
 		f.Command = j.test(g)
 	}
 	j.add(f)
@@ -184,7 +184,7 @@ func (j *judge) balance(g filewise.FileGroup) {
 	}
 	switch {
 	case !skewed && g.Fill == filewise.FillFree && len(free) < len(g.Files):
-		f.Worth, f.Because = Know, "they are of one size; the free space within them, by which they are filled, was not reported"
+		f.Worth, f.Because = Know, "they have one size; the free space within them, by which they are filled, was not reported"
 	case !skewed:
 		f.Worth, f.Because = Know, "they are used evenly, so that the load is spread over all of them"
 	case g.Fill == filewise.FillFree:
@@ -193,7 +193,7 @@ func (j *judge) balance(g filewise.FileGroup) {
 		f.Remedy = "give the files of the filegroup the same size and growth"
 		f.Command = j.inserts(g, "--set", "autogrow-all-files=on")
 	case g.Fill == filewise.FillTurns:
-		f.Worth, f.Because = Mend, "when the smaller files are full, the larger ones take all further extents alone"
+		f.Worth, f.Because = Mend, "once the smaller files are full, only the larger ones take further extents"
 		f.Remedy = "resize the datafiles to the same size"
 		f.Command = j.test(g)
 	default:
@@ -228,33 +228,33 @@ func (j *judge) spread() {
 			apart = apart || p.Device == "" || volumes["device "+p.Device] == 0
 			names = append(names, name)
 		}
-		f.Evidence += "; places for files are " + strings.Join(names, ", ")
+		f.Evidence += "; locations for files are " + strings.Join(names, ", ")
 	}
 	first := j.first()
 	switch {
 	case len(volumes) > 1:
-		f.Worth, f.Because = Know, "the data lie on several places already"
+		f.Worth, f.Because = Know, "the data are in several locations already"
 		if places != nil {
 			f.Command = j.inserts(first, places...)
 		}
 	case places != nil && !apart:
-		f.Worth, f.Because = Not, "all data lie on one device, and so do the other places for files: between them nothing would differ but names"
+		f.Worth, f.Because = Not, "all data are on one device, and so are the other locations for files: only their names would differ"
 		f.Command = j.inserts(first, places...)
 	case places != nil:
-		f.Worth, f.Because = Perhaps, "all data lie on one place, and there are others"
+		f.Worth, f.Because = Perhaps, "all data are in one location, and there are others"
 		if len(j.signals.pro) > 0 {
 			f.Worth = Experiment
 		}
 		f.Command = j.inserts(first, places...)
 	case len(j.signals.pro) > 0:
-		f.Worth, f.Because = Perhaps, "all data lie in one location: files on a second device can be read and written in parallel"
+		f.Worth, f.Because = Perhaps, "all data are in one location: files on a second device can be read and written in parallel"
 		f.Command = j.test(first)
-		f.Remedy = "name the second place too, as the server sees it: add --volume NAME=DIR for each"
+		f.Remedy = "name the second location too, as the server sees it: add --volume NAME=DIR for each"
 	case !j.signals.known:
-		f.Worth, f.Because = Know, "all data lie on one place; whether it is too slow was not reported"
+		f.Worth, f.Because = Know, "all data are in one location; whether its storage is too slow was not reported"
 		f.Command = j.test(first)
 	default:
-		f.Worth, f.Because = Not, "all data lie on one place, and nothing shows that it is too slow"
+		f.Worth, f.Because = Not, "all data are in one location, and nothing shows that its storage is too slow"
 		f.Command = j.test(first)
 	}
 	j.add(f)
@@ -312,7 +312,7 @@ func (j *judge) rest() {
 		about, because string
 		is             func(filewise.FileGroup) bool
 	}{
-		{"Filewise's own databases", "they are of runs of Filewise, and counted in no other finding",
+		{"Filewise's own databases", "they belong to runs of Filewise, and are counted in no other finding",
 			func(g filewise.FileGroup) bool { return g.Own }},
 		{"the server's own databases", "they are counted in no other finding",
 			func(g filewise.FileGroup) bool { return g.System && !g.Own && g.Use == filewise.UseData }},

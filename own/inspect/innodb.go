@@ -141,7 +141,7 @@ func (i *ofInnoDB) foreign(ctx context.Context) error {
 	for _, k := range keys {
 		for _, end := range []int{1, 3} {
 			if n, is := groups["table "+k.Text(end)+"."+k.Text(end+1)]; is {
-				i.Groups[n].Whole = "it has part in the foreign key " + k.Text(0)
+				i.Groups[n].Whole = "it takes part in the foreign key " + k.Text(0)
 			}
 		}
 	}

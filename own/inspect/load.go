@@ -73,8 +73,8 @@ func (j *judge) slow(g filewise.FileGroup, all []timed) bool {
 	}
 	switch {
 	case g.Use == filewise.UseLog && worst.write >= slowLog:
-		f.Worth, f.Because = Mend, "every commit waits for the log: more data files do not change that, another place for the log does"
-		f.Remedy = "put the log on storage of its own"
+		f.Worth, f.Because = Mend, "every commit waits for the log: more data files do not change that, faster storage for the log does"
+		f.Remedy = "put the log on separate storage"
 	case worst.write >= slowWrite:
 		f.Worth, f.Because = Experiment, "writes are slow"
 	case worst.read >= slowRead:
@@ -91,7 +91,7 @@ func (j *judge) slow(g filewise.FileGroup, all []timed) bool {
 
 func (j *judge) extensions() {
 	if n, bad := j.Figures[filewise.FigureExtends], j.Figures[filewise.FigureWriteTime]; n > 0 && bad > 0 {
-		j.add(Finding{About: "extensions of files", Worth: Know, Evidence: fmt.Sprintf("%s in %s of writing and extending", count(n),
+		j.add(Finding{About: "extensions of files", Worth: Know, Evidence: fmt.Sprintf("%s; writing and extending took %s", count(n),
 			seconds(bad))})
 	}
 }
@@ -111,7 +111,8 @@ func (j *judge) waits() {
 	f := Finding{About: "waits since the start", Evidence: strings.Join(text, ", "), weight: 1e15, Command: j.test(j.first())}
 	f.Evidence += fmt.Sprintf("; %s in all", seconds(s.waited))
 	if j.Sampled {
-		f.About, f.Evidence = "waits now", strings.Join(text, ", ")+fmt.Sprintf("; %s sessions seen waiting in a second's looks", count(s.waited))
+		f.About = "waits now"
+		f.Evidence = fmt.Sprintf("%s; %s waits of sessions were seen in a second of sampling", strings.Join(text, ", "), count(s.waited))
 	}
 	switch {
 	case s.allocPro:
@@ -119,7 +120,7 @@ func (j *judge) waits() {
 	case s.storagePro:
 		f.Worth, f.Because = Perhaps, percent(s.storage/s.waited)+" is for storage"
 	case s.blind:
-		f.Worth, f.Because = Know, "these are a part of the waits: what the others are was not reported"
+		f.Worth, f.Because = Know, "these are only part of the waits: the others were not reported"
 	default:
 		f.Worth, f.Because = Not, "hardly any session waits for storage or allocation"
 		if s.idle != "" {
@@ -140,7 +141,7 @@ func (j *judge) temp() {
 		least, most := extremes(g)
 		switch {
 		case g.Fill == filewise.FillFree && float64(most) > uneven*float64(max(least, 1)):
-			f.Worth, f.Because = Mend, fmt.Sprintf("they are of %s to %s, and the one with the most free space takes most of the load",
+			f.Worth, f.Because = Mend, fmt.Sprintf("their sizes are %s to %s, and the one with the most free space takes most of the load",
 				size(least), size(most))
 			f.Remedy = "give all of them the same size and growth; Filewise never changes them itself"
 		case g.Fill == filewise.FillFree && j.Cores > 1 && len(g.Files) < min(j.Cores, 8):
@@ -165,8 +166,8 @@ func (j *judge) temp() {
 		}
 		f.Worth, f.Because = Not, "so little work spills to them that it cannot be noticed"
 		if bytes > spilled && bytes > since*spillRate {
-			f.Worth, f.Because, f.weight = Perhaps, "work that does not fit into memory is written and read again: places for temporary files "+
-				"share that load", bytes
+			f.Worth, f.Because, f.weight = Perhaps, "work that does not fit into memory is written and read again: several locations for "+
+				"temporary files share that load", bytes
 			f.Remedy = "check first whether more memory for a session (work_mem) makes them unnecessary"
 		}
 		j.add(f)
@@ -176,7 +177,7 @@ func (j *judge) temp() {
 		f := Finding{About: "temporary tables on disk", Evidence: fmt.Sprintf("%s of %s (%s)", count(disk), count(tables),
 			percent(disk/tables)), Command: j.tempCommand(1)}
 		if slices.Equal(j.target.TempModes, []filewise.Mode{filewise.Managed}) {
-			f.Remedy = "the command measures on a managed server: where temporary files lie is a start-up option"
+			f.Remedy = "the command measures on a managed server: the location of temporary files is a start-up option"
 		}
 		f.Worth, f.Because = Not, "so few temporary tables are written to disk that no difference could be noticed"
 		if disk > 1000 && disk/tables > 0.25 {
@@ -226,16 +227,16 @@ func (j *judge) log() {
 		switch {
 		case g.Fragments > 1000:
 			f.Worth, f.Evidence = Mend, f.Evidence+fmt.Sprintf(", %s virtual log files", count(float64(g.Fragments)))
-			f.Because, f.Remedy = "growth in small steps made so many; they slow down recovery and every "+
+			f.Because, f.Remedy = "growth in small steps made this many; they slow down recovery and every "+
 				"read of the log", "shrink the log once and let it grow by 64 MiB to 1 GiB"
 		case j.shares(g):
-			f.Worth, f.Because = Perhaps, "the log lies on the device of the data: each commit waits behind their reads and writes"
+			f.Worth, f.Because = Perhaps, "the log is on the device of the data: each commit waits behind their reads and writes"
 			switch {
 			case len(j.signals.pro) > 0:
 			case !j.signals.known:
-				f.Worth, f.Because = Know, "the log lies on the device of the data; whether commits wait for it was not reported"
+				f.Worth, f.Because = Know, "the log is on the device of the data; whether commits wait for it was not reported"
 			default:
-				f.Worth, f.Because = Not, "the log lies on the device of the data, and nothing shows that commits wait for it"
+				f.Worth, f.Because = Not, "the log is on the device of the data, and nothing shows that commits wait for it"
 			}
 			f.Command = j.test(j.first())
 		}
@@ -250,7 +251,7 @@ func (j *judge) log() {
 		evidence := count(n) + " in the last day"
 		for _, g := range j.of(func(g filewise.FileGroup) bool { return g.Use == filewise.UseLog }) {
 			if least, _ := extremes(g); least > 0 {
-				evidence += ", of files of " + size(least)
+				evidence += ", with log files of " + size(least)
 			}
 		}
 		j.add(Finding{About: "log switches", Worth: Mend, Evidence: evidence, weight: n,

@@ -28,7 +28,7 @@ const (
 	headerMagic = "SQLite format 3\x00"
 )
 
-var errNoDatabase = errors.New("it is no SQLite database (or an encrypted one)")
+var errNoDatabase = errors.New("it is not a SQLite database, or it is encrypted")
 
 // parseHeader decodes a header.
 func parseHeader(b []byte) (h fileHeader, err error) {
@@ -40,7 +40,7 @@ func parseHeader(b []byte) (h fileHeader, err error) {
 		h.page = 65536
 	}
 	if h.page < 512 || h.page&(h.page-1) != 0 {
-		return h, fmt.Errorf("its page size is %d, which is none: %w", h.page, errNoDatabase)
+		return h, fmt.Errorf("its page size, %d, is invalid: %w", h.page, errNoDatabase)
 	}
 	h.wal = b[18] == 2 || b[19] == 2
 	h.pages, h.free = int64(binary.BigEndian.Uint32(b[28:])), int64(binary.BigEndian.Uint32(b[36:]))
@@ -56,7 +56,7 @@ func lookSQLite(ctx context.Context, t filewise.Target) (filewise.Inspection, er
 	i.Server, i.Local = "SQLite, files of "+path, true
 	paths, err := databasesIn(path)
 	if err != nil {
-		return filewise.Inspection{}, filewise.Errorf(filewise.CodePreflight, "name a database file that may be read, or a directory of such",
+		return filewise.Inspection{}, filewise.Errorf(filewise.CodePreflight, "name a readable database file, or a directory of database files",
 			"%s: %w", path, err)
 	}
 	for _, p := range paths {
@@ -67,7 +67,8 @@ func lookSQLite(ctx context.Context, t filewise.Target) (filewise.Inspection, er
 		if len(i.Gaps) > 0 {
 			why = errors.New(i.Gaps[0].Why)
 		}
-		return filewise.Inspection{}, filewise.Errorf(filewise.CodePreflight, "name a database file, or a directory of such", "%s: %w", path, why)
+		return filewise.Inspection{}, filewise.Errorf(filewise.CodePreflight, "name a database file, or a directory of database files",
+			"%s: %w", path, why)
 	}
 	i.together(path)
 	return *i.Inspection, nil
@@ -142,7 +143,7 @@ func (i *ofSQLite) database(path string) error {
 	name := filepath.Base(path)
 	i.Groups = append(i.Groups, filewise.FileGroup{Name: "database " + name, Database: name, Use: filewise.UseData, Fill: filewise.FillOwn,
 		Files: []filewise.FileInspect{{Path: path, Bytes: info.Size(), Free: &free, Dir: dir, Volume: dir}}})
-	journal := "rollback journal: readers and the writer shut each other out"
+	journal := "rollback journal: readers and the writer block each other"
 	if h.wal {
 		journal = "write-ahead log: readers work in parallel to one writer"
 	}

@@ -209,7 +209,7 @@ func (i *ofSQLServer) entered() []database {
 		}
 	}
 	if len(shut) > 0 {
-		i.lack("space within the files of "+strings.Join(shut, ", "), "the login may not enter them",
+		i.lack("space within the files of "+strings.Join(shut, ", "), "the login has no access to them",
 			"in each, as its owner: CREATE USER "+i.in.About().Account+";")
 	}
 	return all

@@ -59,7 +59,7 @@ func (j *judge) summary() string {
 	case len(j.data()) == 0 && len(j.Gaps) > 0:
 		first = "Whether an experiment is worth running is unknown: no files of tables are seen"
 	case len(j.data()) == 0:
-		first = "There is no data of yours to be spread over files here"
+		first = "There are no data of yours here to spread over files"
 	case n[Experiment] > 0:
 		first = "An experiment is worth running here: " + join(s.pro)
 		if len(s.pro) == 0 {
@@ -78,7 +78,7 @@ func (j *judge) summary() string {
 			first += ". Against it: " + join(s.con)
 		}
 	case n[Not] > 0 && len(s.con) > 0:
-		first = "The number of files is hardly the question here: " + join(s.con)
+		first = "The number of files hardly matters here: " + join(s.con)
 	default:
 		first = "Nothing speaks strongly for an experiment here"
 	}

@@ -73,7 +73,7 @@ func buildClock(ctx context.Context, dir, to string) error {
 	}
 	begin := []byte("func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n")
 	if !bytes.Contains(text, begin) {
-		return errors.New("this Go's time.Now is another")
+		return errors.New("this Go has another time.Now")
 	}
 	text = bytes.Replace(text, begin, append(begin, "\tsec += attackOff.Load()\n"...), 1)
 	text = bytes.Replace(text, []byte("import (\n"), []byte("import (\n\t\"sync/atomic\"\n\t\"syscall\"\n"), 1)

@@ -191,7 +191,7 @@ func (c Comparison) throughput(id string, f OperationChanges) document.Section {
 			chart.Axes{Over: f.Unit + "/s", Number: chart.Brief}, "Throughput before and after; the table below has the numbers.")})
 	}
 	title := c.title("Throughput", f)
-	figure.Caption = title + ": changes with their intervals; bars are what a typical trial did."
+	figure.Caption = title + ": changes with their intervals; bars show a typical trial."
 	blocks := []document.Block{document.OnPages(figure), document.Tabulate(
 		document.Table{Caption: c.of(f, "What a typical trial did, and its change"), Class: "main"}, f.Layouts, layoutColumn,
 		document.Num(f.Unit+"/s", func(l Change) string { return arrow(number(l.Before), number(l.After)) }),

@@ -160,7 +160,7 @@ func (l AcrossLayout) table(operation string) document.Table {
 	return document.Tabulate(document.Table{Caption: say.Joined(": ", operation, l.Layout+" host by host")}, l.Effects,
 		document.Name("host", func(e AcrossEffect) string { return e.Host }),
 		document.Num("difference", func(e AcrossEffect) string { return e.doc.Text }),
-		document.Cells("mark", func(e AcrossEffect) document.Cell { return document.Cell{Mark: e.Mark, Class: e.doc.Class()} }),
+		document.Cells("result", func(e AcrossEffect) document.Cell { return document.Cell{Mark: e.Mark, Class: e.doc.Class()} }),
 		document.Words("labels", func(e AcrossEffect) string { return strings.Join(e.tags, ", ") }))
 }
 
@@ -210,7 +210,7 @@ func (a Across) forest(id string, l AcrossLayout, most int) document.Figure {
 	e := chart.NewEffects(wide, a.Hosts[0].margin, "difference from "+a.Baseline)
 	e.Include(limits...)
 	label := fmt.Sprintf("%s against %s on every host, with intervals; the table below has the numbers.", l.Layout, a.Baseline)
-	caption := fmt.Sprintf("%s against %s: of each host the difference with the interval of its own verdict, and the random-effects mean.",
+	caption := fmt.Sprintf("%s against %s: each host's difference with the interval of its verdict, and the random-effects mean.",
 		l.Layout, a.Baseline)
 	if p := l.Pooled; p != nil && p.next() != say.Absent {
 		caption += " The next host's interval is where to expect one more host's difference."
@@ -242,8 +242,8 @@ func (a Across) hosts() []document.Block {
 func (a Across) method() []document.Block {
 	level := say.Confidence(a.Confidence)
 	return []document.Block{document.List([]string{
-		"A host counts once, however many trials it has: its effect is its own verdict's, with its standard error, on the logarithm. " +
-			"“Best” and “worse” are its own verdict's.",
+		"A host counts once, however many trials it has: its effect comes from its verdict, with its standard error, on the logarithm. " +
+			"“Best” and “worse” come from its verdict.",
 		"The mean comes from a random-effects model: hosts differ from each other by a normal distribution whose standard deviation τ is " +
 			"estimated by restricted maximum likelihood (REML). Its " + level + " interval is by Hartung and Knapp, never narrower than the " +
 			"plain one.",

@@ -52,7 +52,7 @@ func (out *Numbers) tails(in Foreign) error {
 		say.Human(limit)))
 	for _, l := range out.P99 {
 		if l.Layout == out.Verdict.RecommendedName() && l.Worst > limit {
-			out.LatencyLoss = fmt.Sprintf("Caution: p99 of %s is %s in its worst trial, above the run's --p99-limit of %s, which is of all "+
+			out.LatencyLoss = fmt.Sprintf("Caution: p99 of %s is %s in its worst trial, above the run's --p99-limit of %s, which holds for all "+
 				"trials together.", l.Layout, say.Human(l.Worst), say.Human(limit))
 		}
 	}

@@ -67,7 +67,7 @@ func Parse(text string) (Condition, error) {
 	at := strings.LastIndex(c.Text, ">")
 	switch {
 	case at < 0:
-		return bad("there is no > in it")
+		return bad("it has no >")
 	case strings.ContainsAny(c.Text, "=≥"):
 		return bad("what may not be exceeded stands behind >, without =")
 	}

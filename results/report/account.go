@@ -50,12 +50,12 @@ func (v view) account() []document.Block {
 	}
 	t := document.Table{Caption: "Connection time, and how near each resource was to its limit"}
 	return []document.Block{document.Everywhere(document.Tabulate(t, rows,
-		document.Name("of", func(r accountRow) string { return r.name }),
+		document.Name("resource", func(r accountRow) string { return r.name }),
 		document.Num("connection time", func(r accountRow) string { return cmp.Or(r.time, say.Absent) }),
 		document.Num("in use", func(r accountRow) string { return cmp.Or(r.use, say.Absent) }),
-		document.Num("a limit from", func(r accountRow) string { return cmp.Or(r.limit, say.Absent) })),
-		document.Note("Time is the connections', use the whole machine's: a CPU can be busy while connections wait for a log. What is in use "+
-			"below its limit could do more."))}
+		document.Num("limit", func(r accountRow) string { return cmp.Or(r.limit, say.Absent) })),
+		document.Note("Connection time is how the connections spent their time; in use is measured on the whole machine, so a CPU can be busy "+
+			"while connections wait for a log. A resource below its limit could do more."))}
 }
 
 // near returns, for each kind of resource, the use of the one nearest to its limit. It takes the first operation with a

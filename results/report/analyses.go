@@ -140,7 +140,7 @@ func (v view) analysisFigure() document.Figure {
 		}
 	}
 	f.Caption = "Estimate and interval against " + v.Plan.Baseline + " after each block, over the number of blocks. " +
-		"Hollow dots: the layout was dropped, and estimate and interval are those of its last block."
+		"Hollow dots: the layout was dropped, with the estimate and interval of its last block."
 	for j, a := range result.Arms {
 		if j != result.Config.Baseline {
 			if d := v.analysisChart(j, analyses, e); d != "" {

@@ -58,7 +58,7 @@ func TestTheAnswerFitsOnAScreen(t *testing.T) {
 		}
 	}
 	flat := strings.Join(strings.Fields(out.String()), " ")
-	for _, want := range []string{"Recommended: 8 files", "Caution: p99 of 8 files is 3.4", "layout rows/s p99 against 1 file (95 %) mark",
+	for _, want := range []string{"Recommended: 8 files", "Caution: p99 of 8 files is 3.4", "layout rows/s p99 against 1 file (95 %) result",
 		"Why: Lock wait (write lock) per row fell from 7.27 ms to 0.03 ms, more than all of the gain. Warning",
 		"4 more in the report: filewise report 3, or on the terminal: filewise show 3."} {
 		if !strings.Contains(flat, want) {

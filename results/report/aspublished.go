@@ -54,7 +54,7 @@ func (v view) besidePublished() *asPublished {
 		out.Differs = append(out.Differs, v.grown()...)
 	}
 	if v.windowed() {
-		out.Average += fmt.Sprintf(" Throughput is of a window of %s.", say.Human(v.Scenario.Design.Window))
+		out.Average += fmt.Sprintf(" Throughput was measured in a window of %s.", say.Human(v.Scenario.Design.Window))
 	}
 	var differ, open []string
 	for _, f := range v.parts {

@@ -15,7 +15,7 @@ func (v view) conditions() []document.Block {
 	if len(all) == 0 {
 		return nil
 	}
-	t := document.Table{Caption: "Conditions of meaning: what was measured, and from when a run answers a question about files"}
+	t := document.Table{Caption: "Conditions of meaning: what was measured, and what a run needs to answer a question about files"}
 	table := document.Tabulate(t, all,
 		document.Words("holds", func(c filewise.Condition) string { return c.Sign() }),
 		document.Name("condition", func(c filewise.Condition) string { return string(c.Name) }),
@@ -23,7 +23,7 @@ func (v view) conditions() []document.Block {
 		document.Words("threshold", func(c filewise.Condition) string { return c.Threshold }),
 		document.Words("would mend it", func(c filewise.Condition) string { return c.Mend }))
 	lines := filewise.Each(all, func(c filewise.Condition) string {
-		return fmt.Sprintf("%s %s: %s; it takes: %s", c.Sign(), c.Name, say.Joined("; ", conditionMeasured(c), c.Mend), c.Threshold)
+		return fmt.Sprintf("%s %s: %s; needed: %s", c.Sign(), c.Name, say.Joined("; ", conditionMeasured(c), mends(c)), c.Threshold)
 	})
 	out := []document.Block{document.OnTerminal(document.List(lines)), onPaper(table)}
 	for _, r := range v.Plan.Rungs {
@@ -40,8 +40,16 @@ func conditionMeasured(c filewise.Condition) string {
 	return c.Measured
 }
 
+// mends returns the change that would mend a condition, or "" if none is known.
+func mends(c filewise.Condition) string {
+	if c.Mend == "" {
+		return ""
+	}
+	return "would mend it: " + c.Mend
+}
+
 // conditionsInShort lists the conditions with their signs. For broken conditions it adds the measured value and a
-// remedy: "reach ✔, reads ✘ (54 MiB of data; more --warehouses)".
+// remedy: "reach ✔, reads ✘ (54 MiB of data; would mend it: more --warehouses)".
 func conditionsInShort(all []filewise.Condition) string {
 	if !slices.ContainsFunc(all, func(c filewise.Condition) bool { return !c.Unknown }) {
 		return ""
@@ -50,7 +58,7 @@ func conditionsInShort(all []filewise.Condition) string {
 	for _, c := range all {
 		word := fmt.Sprintf("%s %s", c.Name, c.Sign())
 		if c.Broken() {
-			word += " (" + say.Joined("; ", c.Measured, c.Mend) + ")"
+			word += " (" + say.Joined("; ", c.Measured, mends(c)) + ")"
 		}
 		words = append(words, word)
 	}

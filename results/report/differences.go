@@ -152,7 +152,7 @@ func (v view) overviewLines() document.Table {
 		document.Words("layout", func(l overviewLine) string { return l.row.Name }),
 		document.Num("p99", func(l overviewLine) string { return l.row.p99Text() }).Spare(1),
 		document.Words("against "+v.Plan.Baseline, func(l overviewLine) string { return l.row.differenceText() }),
-		document.Cells("mark", func(l overviewLine) document.Cell {
+		document.Cells("result", func(l overviewLine) document.Cell {
 			return document.Cell{Mark: l.row.markText(), Class: l.row.markClass()}
 		}),
 	}

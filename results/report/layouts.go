@@ -19,7 +19,7 @@ func (v view) layoutColumns() []document.Of[row] {
 	typical := document.Num(v.unitRate(), row.typicalText).Raw("", func(r row) float64 { return r.Typical }).Spare(1)
 	bytes := document.Num(v.Rate.Name, func(r row) string { return v.Rate.Of(r.Bytes) }).Raw("B/s",
 		func(r row) float64 { return r.Bytes }).Spare(3).Only(document.Paper | document.Terminal)
-	mark := document.Cells("mark", row.mark).As("nb")
+	mark := document.Cells("result", row.mark).As("nb")
 	means := document.Num("geometric means", row.rawText).Only(document.Markdown)
 	pulled := document.Num("down-weighted", row.downWeightedText).Only(document.Markdown)
 	slowest := document.Num("slowest trial", row.slowestText).Only(document.Markdown)
@@ -42,7 +42,7 @@ func (v view) moreTable() []document.Block {
 		document.Num("slowest trial", row.slowestText))
 	return []document.Block{table, document.Note("Geometric means: the difference of these over the blocks that both layouts have in " +
 		"common, " +
-		"with no trial pulled in. Down-weighted: trials that the robust fit pulled in, for they lay far from the others. Slowest trial: " +
+		"with no trial weighted less. Down-weighted: outliers, which count less in the robust fit. Slowest trial: " +
 		"against the layout’s typical one.")}
 }
 
@@ -96,7 +96,7 @@ func (v view) layouts(caption, class string) []document.Block {
 	out := []document.Block{document.Everywhere(table)}
 	out = append(out, document.Everywhere(notes(v.footnotes()...)...))
 	if v.Name == "" {
-		out = append(out, onPaper(document.Note("Throughput is that of the typical trial. Worst-case loss: no tested layout is faster than the "+
+		out = append(out, onPaper(document.Note("Throughput: the typical trial's. Worst-case loss: no tested layout is faster than the "+
 			"one in the row "+
 			"by more than this ("+v.confidence()+"); not known of dropped layouts.")))
 	}

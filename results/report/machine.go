@@ -29,11 +29,11 @@ func inBytes(name, probe, counter string) ofMachine {
 
 // machineAlways lists the lines that do not depend on devices.
 var machineAlways = []ofMachine{
-	inPercent("processors: user", "cpu", probe.UserShare), inPercent("processors: system", "cpu", probe.SystemShare),
-	inPercent("processors: idle, waiting for I/O", "cpu", probe.IOWaitShare),
-	inPercent("processors: taken by other virtual machines", "cpu", probe.StealShare),
-	inPercent("processors: Filewise and the server", "cpu", probe.OwnShare),
-	inPercent("some tasks stalled for a processor", "pressure", "cpu some"+probe.StallShare),
+	inPercent("CPU: user", "cpu", probe.UserShare), inPercent("CPU: system", "cpu", probe.SystemShare),
+	inPercent("CPU: idle, waiting for I/O", "cpu", probe.IOWaitShare),
+	inPercent("CPU: taken by other virtual machines", "cpu", probe.StealShare),
+	inPercent("CPU: Filewise and the server", "cpu", probe.OwnShare),
+	inPercent("some tasks stalled for a CPU", "pressure", "cpu some"+probe.StallShare),
 	inPercent("some tasks stalled for I/O", "pressure", "io some"+probe.StallShare),
 	inPercent("all tasks stalled for I/O", "pressure", "io full"+probe.StallShare),
 	inPercent("some tasks stalled for memory", "pressure", "memory some"+probe.StallShare),
@@ -83,8 +83,8 @@ func (v view) machine() []document.Block {
 	}
 	return []document.Block{
 		v.byLayout("The machine by layout", lines, 0, ""),
-		document.Note("Medians over the trials of what the measured windows had in the mean, of all causes. What is not reported " +
-			"has no line."),
+		document.Note("Medians over the trials of the means in the measured windows, whatever the cause. Unreported counters have " +
+			"no row."),
 	}
 }
 

@@ -56,7 +56,7 @@ func (v view) methodWords() []string {
 
 // estimand describes the quantity that the differences and their intervals are about.
 func (v view) estimand() string {
-	said := "The differences are those of the typical trial: a robust fit of blocks and layouts to the logarithm of throughput. "
+	said := "The differences are between typical trials: a robust fit of blocks and layouts to the logarithm of throughput. "
 	if v.Plan.JudgedBy() >= experiment.JointFrom {
 		said += "All claims about a layout concern the typical trial, the median of the logarithm of its throughput against the baseline's " +
 			"in one block: stalls are shown next to it, with their cost. "

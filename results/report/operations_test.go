@@ -264,7 +264,7 @@ func TestLatencyOfOperationsOnAScreen(t *testing.T) {
 	if err := json.Unmarshal(render(t, formats["json"], d), &doc); err != nil || doc.Judgement.Latency_loss != said {
 		t.Errorf("JSON has %q, %v", doc.Judgement.Latency_loss, err)
 	}
-	if !strings.HasPrefix(table, "1 file layout p99 against 1 file mark ") && !strings.HasPrefix(table, "layout p99 against 1 file mark ") ||
+	if !strings.HasPrefix(strings.TrimPrefix(table, "1 file "), "layout p99 against 1 file result ") ||
 		!strings.Contains(table, " 8 files 4.9 ms +") {
 		t.Errorf("the table is\n%s", table)
 	}

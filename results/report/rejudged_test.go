@@ -32,7 +32,7 @@ func TestARunJudgedByOtherRules(t *testing.T) {
 				}
 			}
 			for _, want := range []string{
-				"Judged by other rules than the run's own; the stored verdict: filewise show 3",
+				"Judged by other rules than the run's; the stored verdict: filewise show 3",
 				"Rules chosen after looking at the trials weaken the confidence stated.",
 				"baseline 1 file, margin ±2 %, confidence 95 %, goal recommend",
 			} {

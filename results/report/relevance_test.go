@@ -40,7 +40,7 @@ func TestOneAccountOfTheBottleneck(t *testing.T) {
 	}
 	for _, ext := range []string{"txt", "md", "html"} {
 		out := text(t, ext, d)
-		_, table, found := strings.Cut(out, "a limit from")
+		_, table, found := strings.Cut(out, "limit")
 		if !found {
 			t.Fatalf("%s has no such table:\n%s", ext, out)
 		}
@@ -50,7 +50,7 @@ func TestOneAccountOfTheBottleneck(t *testing.T) {
 			}
 		}
 	}
-	if strings.Contains(text(t, "md", stored(t)), "a limit from") {
+	if strings.Contains(text(t, "md", stored(t)), "limit") {
 		t.Error("a table of what was not read")
 	}
 }

@@ -96,7 +96,7 @@ func (o outcome) words(baseline string, all int) string {
 	case o.decision == verdict.DecisionOpen && say.Unresolvable(0, o.bound):
 		return fmt.Sprintf("keep %s for now for %s, whose trials differ too much to exclude anything", baseline, names)
 	case o.decision == verdict.DecisionOpen && say.Known(o.bound):
-		return fmt.Sprintf("keep %s for now for %s, where up to %s is open", baseline, names, say.Bound(o.bound))
+		return fmt.Sprintf("keep %s for now for %s: up to %s is open", baseline, names, say.Bound(o.bound))
 	}
 	return "no verdict for " + names
 }

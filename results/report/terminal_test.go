@@ -32,7 +32,7 @@ func TestTerminalAlignsWideCharacters(t *testing.T) {
 	out := string(render(t, plain, d))
 	var marks []int
 	for line := range strings.Lines(out) {
-		for _, mark := range []string{"best", "better", "not the best", "mark"} {
+		for _, mark := range []string{"best", "better", "not the best", "result"} {
 			if i := strings.LastIndex(line, "  "+mark+"\n"); i >= 0 {
 				marks = append(marks, ansi.StringWidth(line[:i]))
 			}

@@ -13,11 +13,11 @@ import (
 
 // plain are heads of columns and stages that need no definition, or whose text next to them is one.
 var plain = []string{
-	"holds", "measured", "threshold", "would mend it", "connection time", "in use", "a limit from",
+	"holds", "measured", "threshold", "would mend it", "connection time", "in use", "limit",
 	"a minute", "after the work", "after", "against the baseline", "against the layout’s typical trial", "before", "best on",
 	"blocks", "built", "change of p99", "change", "comparison", "connections’ time", "data files", "difference", "direction",
 	"failures", "figure", "file", "Filewise", "from then until durable", "highest at", "host", "hosts", "in time, as published",
-	"its verdict", "I²", "kind", "label", "labels", "longest call", "mark", "mean", "measured here", "median", "next host",
+	"its verdict", "I²", "kind", "label", "labels", "longest call", "result", "mean", "measured here", "median", "next host",
 	"no.", "note", "observed", "of the limit", "of", "on the storage", "outcome", "p50 of calls", "p99 of calls", "path",
 	"placement", "published", "range", "ratio to the baseline", "role", "run", "runs", "share of waits", "share",
 	"sound verdict (throughput)", "speed", "stage", "started", "tail of the slowest connection", "time", "took", "total",

@@ -221,7 +221,7 @@ func (v view) repeat() []document.Block {
 
 // storedVerdict returns the command for the verdict by the run's own rules.
 func (v view) storedVerdict() string {
-	return fmt.Sprintf("Judged by other rules than the run's own; the stored verdict: filewise show %d", v.RunID)
+	return fmt.Sprintf("Judged by other rules than the run's; the stored verdict: filewise show %d", v.RunID)
 }
 
 // showCommand returns the command that shows this report.

@@ -16,7 +16,7 @@ var writtenKinds = [][2]string{
 	{filewise.WrittenTemp, "temporary files"},
 	{filewise.WrittenBackup, "backup files"}, {filewise.WrittenRest, "other files of the server"},
 	{filewise.WrittenCalls, "all write calls of the server"},
-	{filewise.WrittenDevices, "devices, by anybody"},
+	{filewise.WrittenDevices, "devices, by all writers"},
 }
 
 // written returns the writes by operation, and the number of checkpoints. It returns nothing if neither was counted.
@@ -28,10 +28,9 @@ func (v view) written() []document.Block {
 	if s := v.writtenLine(); s != "" {
 		blocks = append(blocks, document.OnTerminal(document.Text(s)))
 	}
-	return append(blocks, document.Note("Medians over the trials, of the measured part: what was made dirty in it and is written later, or "+
-		"was before, is not the same. "+
-		"Files are by the server’s own account. Devices count what anybody wrote to them; "+
-		"write calls leave out what goes by queues of requests (io_uring, libaio)."))
+	return append(blocks, document.Note("Medians over the trials, of the measured part: pages changed in it can be written later, and "+
+		"pages written in it can have been changed before. Bytes of files are counted by the server. Devices count all writers; "+
+		"write calls leave out asynchronous requests (io_uring, libaio)."))
 }
 
 func (v view) writtenBlocks() []document.Block {
@@ -58,8 +57,7 @@ func (v view) writtenBlocks() []document.Block {
 	if len(lines) == 0 {
 		return nil
 	}
-	caption := say.Joined(": ", v.Name, "bytes written per "+cause.Singular(v.Unit)+"; below it against the data of the work itself, where "+
-		"those are known")
+	caption := say.Joined(": ", v.Name, "bytes written per "+cause.Singular(v.Unit)+"; below it, relative to the data of the work, if known")
 	return []document.Block{v.byLayout(say.Sentence(caption), lines, 0, "to")}
 }
 

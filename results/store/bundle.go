@@ -104,7 +104,7 @@ func notOurs(format string, args ...any) error {
 func ReadBundle(r io.Reader) (m Manifest, run Run, trials []filewise.Trial, err error) {
 	zipped, err := gzip.NewReader(r)
 	if err != nil {
-		return m, run, nil, notOurs("it is none: %w", cause(err))
+		return m, run, nil, notOurs("it is not a bundle: %w", cause(err))
 	}
 	// A deflate stream grows at most by a factor of 1032, so this limit bounds the archive too.
 	archive := tar.NewReader(io.LimitReader(zipped, maxRun+maxManifest+10*512))
@@ -127,7 +127,7 @@ func ReadBundle(r io.Reader) (m Manifest, run Run, trials []filewise.Trial, err 
 		return m, run, nil, notOurs("its end is damaged: %w", cause(err))
 	}
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != m.SHA256 {
-		return m, run, nil, notOurs("it is damaged: the check sum of the run is another")
+		return m, run, nil, notOurs("it is damaged: the run does not match its check sum")
 	}
 	run, trials, err = ParseRun(text, m)
 	return m, run, trials, err
@@ -148,7 +148,7 @@ func entry(archive *tar.Reader, name string, most int64) ([]byte, error) {
 	case err != nil:
 		return nil, notOurs("%s is missing: %w", name, cause(err))
 	case header.Name != name || header.Typeflag != tar.TypeReg:
-		return nil, notOurs("it is of another program: it holds %q where %s should be", cut(header.Name), name)
+		return nil, notOurs("another program wrote it: it holds %q, not %s", cut(header.Name), name)
 	case header.Size > most:
 		return nil, notOurs("%s is too large: %d bytes", name, header.Size)
 	}
@@ -174,13 +174,13 @@ func parseManifest(text []byte) (m Manifest, err error) {
 			by = "Filewise " + cut(m.Version)
 		}
 		return filewise.Errorf(filewise.CodeUsage, "import it with "+by,
-			"the bundle is of %s: its %s has version %d, and this Filewise reads them up to %d", by, what, have, know)
+			"%s wrote the bundle: its %s has version %d, and this Filewise reads versions up to %d", by, what, have, know)
 	}
 	switch err = json.Unmarshal(text, &m); {
 	case err != nil:
 		return m, notOurs("its manifest: %w", err)
 	case m.Format != BundleFormat:
-		return m, notOurs("it is of another program: its format is %q", cut(m.Format))
+		return m, notOurs("another program wrote it: its format is %q", cut(m.Format))
 	case m.Schema > BundleSchema:
 		return m, newer("format", m.Schema, BundleSchema)
 	case m.Store > schemaVersion:
@@ -200,7 +200,7 @@ func ParseRun(text []byte, m Manifest) (run Run, trials []filewise.Trial, err er
 	if err := decoder.Decode(&e); err != nil {
 		if strings.Contains(err.Error(), "unknown field") {
 			return run, nil, filewise.Errorf(filewise.CodeUsage, "import it with Filewise "+cut(m.Version),
-				"the bundle is of Filewise %s, and this one cannot read all of it: %w", cut(m.Version), err)
+				"Filewise %s wrote the bundle, and this one cannot read all of it: %w", cut(m.Version), err)
 		}
 		return run, nil, notOurs("its run: %w", err)
 	}

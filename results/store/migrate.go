@@ -54,7 +54,7 @@ func found(ctx context.Context, path string) error {
 		return nil
 	}
 	if tables > 0 || id != 0 {
-		return filewise.Errorf(filewise.CodeStore, otherStore, "store %s: another program has just made it its own", path)
+		return filewise.Errorf(filewise.CodeStore, otherStore, "store %s: another program has just taken it", path)
 	}
 	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", applicationID)); err != nil {
 		return wrap(err, path, "create")

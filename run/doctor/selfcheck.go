@@ -364,7 +364,7 @@ func (c *selfCheck) whileUsed(ctx context.Context, name string, w *watched, befo
 		}
 	}
 	if _, ok := s.(filewise.ExternalServer); ok && err == nil && found == 0 {
-		err = errors.New("what the trial has built does not carry the mark")
+		err = errors.New("what the trial has built does not carry the marker")
 	}
 	if c.record.claim(claimMark, provenIf(err == nil)); err != nil {
 		c.failed(name+check, err)

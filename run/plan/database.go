@@ -33,7 +33,7 @@ func (m *maker) setDatabase() error {
 	o := m.o
 	if o.Database.Value == "" {
 		if len(o.Part.Value) > 0 {
-			return badUse("part", strings.Join(o.Part.Value, ", "), "name the database that it is of: --database NAME")
+			return badUse("part", strings.Join(o.Part.Value, ", "), "name its database: --database NAME")
 		}
 		return nil
 	}

@@ -121,7 +121,7 @@ func (o *StopOptions) Apply(p *experiment.Plan) error {
 		}
 		if p.Target.Mode != filewise.External && p.Origin() == nil {
 			return badUse("abort-if", limits[0], "it watches the server of --target; on "+p.Target.Engine+
-				" of Filewise's own nobody else works: leave it out")
+				" that Filewise starts no one else works: leave it out")
 		}
 		p.AbortIf = limits
 	}

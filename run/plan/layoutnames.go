@@ -128,7 +128,7 @@ func (n Naming) Apply(p *experiment.Plan) error {
 	_, err := strconv.ParseInt(n.Name, 10, 64)
 	switch {
 	case n.Name != "" && (err == nil || n.Name == "last" || strings.TrimSpace(n.Name) != n.Name || tooLong(n.Name)):
-		return BadValue("name", n.Name, "give a name that is no number, not \"last\", and one line of at most 100 letters")
+		return BadValue("name", n.Name, "give one line of at most 100 letters that is neither a number nor \"last\"")
 	case n.Name != "":
 		p.Name = n.Name
 	}

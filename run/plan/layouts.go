@@ -73,7 +73,7 @@ func (m *maker) setLayouts() error {
 	for _, a := range arms {
 		if a.sizeGiven && (a.Data.Allocation != filewise.Preallocated || m.sc.Temp) {
 			return filewise.Errorf(filewise.CodeUsage, "leave size= out, or use a kind whose files have their whole size at the start",
-				"--layout %s: its files grow with the data, and have no size of their own%w", a.Name, unfit{name: "layout"})
+				"--layout %s: its files grow with the data, and have no size to set%w", a.Name, unfit{name: "layout"})
 		}
 	}
 	if len(m.o.Files.Value) == 0 && len(m.o.Layouts.Value) == 0 && !m.work.Appends() {
@@ -98,7 +98,7 @@ func (m *maker) tempAsIs(l filewise.Layout) error {
 	for name, given := range map[string]bool{"files": m.o.Files.Given(), "layout": len(m.o.Layouts.Value) > 0} {
 		if given {
 			return filewise.Errorf(filewise.CodePreflight, "leave it out, have the owner change them, and compare the run before with the one after",
-				"--%s: temporary files of %s are the server's own: %w", name, m.plan.Target.Engine, filewise.ErrUnsupported)
+				"--%s: the server decides on temporary files of %s: %w", name, m.plan.Target.Engine, filewise.ErrUnsupported)
 		}
 	}
 	l.Name, l.Rank, l.Data.Files, l.Data.Placement = "as it is", 1, 1, filewise.PlaceOne

@@ -210,7 +210,7 @@ func (m *maker) growthOf(name, value string) (int64, error) {
 
 // BadValue refuses the value of an option.
 func BadValue(name string, value any, remedy string) error {
-	return filewise.Errorf(filewise.CodeUsage, remedy, "%s is not possible", written(name, value))
+	return filewise.Errorf(filewise.CodeUsage, remedy, "%s: invalid value", written(name, value))
 }
 
 // OutOfRange refuses a number, time or size that is too small or too large.
@@ -245,5 +245,5 @@ func (unfit) Error() string { return "" }
 
 // badUse returns the error for an option that does not go with the others.
 func badUse(name string, value any, remedy string) error {
-	return filewise.Errorf(filewise.CodeUsage, remedy, "%s is not possible%w", written(name, value), unfit{name: name})
+	return filewise.Errorf(filewise.CodeUsage, remedy, "%s: not possible here%w", written(name, value), unfit{name: name})
 }

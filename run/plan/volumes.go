@@ -78,7 +78,7 @@ func oneEach(t filewise.Target) error {
 		place := placeOf(v.Dir, t.Elsewhere())
 		if other, taken := names[place]; taken {
 			return BadValue("volume", strconv.Quote(v.Name+"="+v.Dir),
-				"it is the same place as volume "+other+": name another, or leave one of them out")
+				"it is the same location as volume "+other+": name another, or leave one of them out")
 		}
 		names[place] = v.Name
 	}

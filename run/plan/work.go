@@ -160,14 +160,14 @@ func (m *maker) setDrivers() error {
 		}
 	}
 	refuse := func(remedy, format string, args ...any) error {
-		return filewise.Errorf(filewise.CodeUsage, remedy, "--drivers %s is not possible: %s%w", given, fmt.Sprintf(format, args...),
+		return filewise.Errorf(filewise.CodeUsage, remedy, "--drivers %s: not possible here: %s%w", given, fmt.Sprintf(format, args...),
 			unfit{name: "drivers"})
 	}
 	const leave = "leave --drivers out"
 	switch {
 	case m.Target.Mode != filewise.External || m.plan.Target.Database != "":
 		return refuse("give the URL of an existing server that all drivers reach (--target), or "+leave,
-			"drivers share a server by its URL, and %s here is Filewise's own on this host", m.Target.Engine)
+			"drivers share a server by its URL, and %s here is a server that Filewise starts on this host", m.Target.Engine)
 	case !m.About.Shares:
 		return refuse(leave+": this host drives it alone", "connections of several hosts cannot yet work on one build of %s", m.Target.Engine)
 	case program.HasConcurrentLoad() || program.BacksUp() || program.Churns() || m.plan.Layouts[0].AddedLater != "" ||

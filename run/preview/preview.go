@@ -36,7 +36,7 @@ type Preview struct {
 	Forecast *experiment.Forecast `json:"forecast,omitempty"`
 	// Findings holds the findings about an existing server.
 	Findings []filewise.Finding `json:"findings,omitempty"`
-	// Unseen is the reason why an existing server could not be looked at.
+	// Unseen is the reason why an existing server could not be examined.
 	Unseen string `json:"unseen,omitempty"`
 	unseen error
 }

@@ -54,7 +54,7 @@ func (v Preview) Summary(to io.Writer, opts document.TerminalOptions) error {
 		blocks = append(blocks, document.Text(l))
 	}
 	if v.Unseen != "" {
-		blocks = append(blocks, document.Text("The server could not be looked at, so rights, space and settings are not checked: "+v.Unseen))
+		blocks = append(blocks, document.Text("The server could not be examined, so rights, space and settings are not checked: "+v.Unseen))
 	}
 	blocks = append(blocks, v.findingLines()...)
 	opts.Short = true

@@ -76,7 +76,7 @@ func (w *lines) people(p experiment.Plan) {
 		w.printf("The run stops if others keep the server busy: %s\n", strings.Join(p.AbortIf, ", "))
 	}
 	if len(p.Notify) > 0 {
-		w.printf("Told how it goes: %s\n", strings.Join(p.Notify, ", "))
+		w.printf("Notified: %s\n", strings.Join(p.Notify, ", "))
 	}
 }
 
@@ -85,7 +85,7 @@ func (w *lines) others(v Preview) {
 	p := v.Plan
 	w.people(p)
 	if v.Unseen != "" {
-		w.printf("\nServer %s\n  could not be looked at, so rights, space and settings are not checked: %s\n", p.Target.Address,
+		w.printf("\nServer %s\n  could not be examined, so rights, space and settings are not checked: %s\n", p.Target.Address,
 			Indent(v.Unseen, 2))
 	}
 	if len(v.Findings) > 0 {
@@ -110,7 +110,7 @@ func spaceLine(s run.SpaceNeed) string {
 	if s.Volume.Dir != "" {
 		name += " (" + s.Volume.Dir + ")"
 	}
-	free := "what is free is the server's to say"
+	free := "free space unknown"
 	if s.Free != nil {
 		free = humanize.IBytes(uint64(*s.Free)) + " free"
 	}
@@ -128,12 +128,12 @@ func beforeAndAfter(p experiment.Plan) []string {
 	case kept:
 		turns := "."
 		if p.Target.Mode == filewise.Managed {
-			turns = ", each stopped where it is not measured."
+			turns = ", and all but the measured one are stopped."
 		}
 		out = append(out, fmt.Sprintf("Builds: %d of each layout, loaded once by the same statements; they take turns", p.Builds)+turns)
 	case p.Preload > 0 && p.Builds == 0 && p.Target.Mode == filewise.Managed:
 		out = append(out, fmt.Sprintf("Builds: one of each layout, loaded with %s by the same statements, shut down and kept; every trial has a "+
-			"copy of its own.", humanize.IBytes(uint64(p.Preload))))
+			"separate copy.", humanize.IBytes(uint64(p.Preload))))
 	case p.Preload > 0 && p.Builds == 0:
 		out = append(out, fmt.Sprintf("Builds: one for each trial, loaded with %s by the same statements.", humanize.IBytes(uint64(p.Preload))))
 	case p.Builds == 0 && p.Params.Custom.Restored():

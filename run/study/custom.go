@@ -161,7 +161,7 @@ func (l *loader) think(n *node) (workload.Think, error) {
 	}
 	var err error
 	if t.Mean, err = time.ParseDuration(at.text); err != nil || t.Mean < 0 || t.Mean > time.Hour {
-		return t, l.wrong(at.place, "give a time such as 10ms, up to 1h", "think %q is not possible", at.text)
+		return t, l.wrong(at.place, "give a time such as 10ms, up to 1h", "think %q is invalid", at.text)
 	}
 	return t, nil
 }

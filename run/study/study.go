@@ -191,7 +191,7 @@ func (l *loader) draft(n *node) (draft, error) {
 	if x := n.field(keyName); x != nil {
 		d.Base = strings.TrimSpace(x.text)
 		if d.Base == "" || len(d.Base) > 80 || strings.ContainsAny(d.Base, "\n\t") {
-			return d, l.wrong(x.place, "give a name of 1 to 80 bytes in one line", "name %q is not possible", x.text)
+			return d, l.wrong(x.place, "give a name of 1 to 80 bytes in one line", "name %q is invalid", x.text)
 		}
 	}
 	d.values.add(keyScenario, n)

@@ -22,7 +22,7 @@ func customTables(l filewise.Layout, p filewise.Program) ([]Table, error) {
 	var tables []Table
 	for _, t := range p.Custom.Tables {
 		if KnownName(t.Name) {
-			return nil, filewise.Errorf(filewise.CodeUsage, "give it another name", "custom: the name %s is one of Filewise's own", t.Name)
+			return nil, filewise.Errorf(filewise.CodeUsage, "give it another name", "custom: the name %s is reserved for Filewise", t.Name)
 		}
 		tables = append(tables, Table{Name: t.Name, Key: t.Key})
 	}

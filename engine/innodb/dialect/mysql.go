@@ -67,7 +67,7 @@ var MySQL = &Product{
 	},
 	LogEnd: "Innodb_redo_log_current_lsn", LogCheckpoint: "Innodb_redo_log_checkpoint_lsn", LogRoom: "Innodb_redo_log_capacity_resized",
 	// Its manual, 15.6.3.5 “Temporary Tablespaces”.
-	NoTemp: "MySQL 8 gives every session temporary tablespaces of its own (innodb_temp_tablespaces_dir), and keeps only their rollback " +
+	NoTemp: "MySQL 8 gives every session separate temporary tablespaces (innodb_temp_tablespaces_dir), and keeps only their rollback " +
 		"segments in the files of " +
 		"innodb_temp_data_file_path: there is no number of files to choose for temporary tables",
 }

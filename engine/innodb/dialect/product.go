@@ -117,7 +117,7 @@ type External struct {
 	Session func(release [2]int) map[string]string
 	Reading func(patience time.Duration) map[string]string
 	// Comments is true if a database can have a comment, so that it is marked when it is created. If false, a table
-	// carries the mark.
+	// carries the marker.
 	Comments bool
 	// FlushRight is the privilege that FLUSH TABLES … FOR EXPORT needs in addition to LOCK TABLES.
 	FlushRight string

@@ -47,7 +47,7 @@ var reserved = []struct {
 	{"it would end the workload's calls in the middle", []string{"max-statement-time", "max-execution-time"}},
 	{"a restart would no longer be cold", []string{"innodb-buffer-pool-dump-at-shutdown", "innodb-buffer-pool-load-at-startup",
 		"innodb-buffer-pool-load-now", "innodb-buffer-pool-load-abort"}},
-	{"option files are Filewise's own", []string{"defaults-file", "defaults-extra-file", "defaults-group-suffix", "no-defaults",
+	{"Filewise writes the option files itself", []string{"defaults-file", "defaults-extra-file", "defaults-group-suffix", "no-defaults",
 		"print-defaults", "help", "version", "verbose", "install", "remove"}},
 }
 

@@ -155,7 +155,7 @@ var options = external.Options[mysql.Config]{
 }
 
 // decided is the reason why the driver's options that Filewise sets itself are refused.
-const decided = "it is Filewise's own to decide"
+const decided = "Filewise decides it"
 
 // truth reads the values that the driver accepts for true and false.
 func truth(to *bool, value string) error {

@@ -153,7 +153,7 @@ func (s *server) remove(ctx context.Context, name string) error {
 		return filewise.Errorf(filewise.CodePreflight, s.grant(s.rights.missing(needed), ours), "database %s stays: %s", name, s.hidden(st))
 	case len(others) > 0:
 		return filewise.Errorf(filewise.CodePreflight, "move that elsewhere, or drop the database yourself",
-			"database %s holds what Filewise has not made (%s): it stays", name, strings.Join(others, ", "))
+			"database %s contains objects that Filewise did not make (%s): it stays", name, strings.Join(others, ", "))
 	case !st.marked && !st.unmarked(s.product):
 		return filewise.Errorf(filewise.CodePreflight, "check it, and drop it yourself if it is not needed",
 			"database %s does not carry Filewise's marker: it stays%s", name, because(st.damage))

@@ -295,7 +295,7 @@ func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Pr
 	out.Notes = []string{"It holds this database only: accounts are the server's, and are not in it.",
 		"The password is MYSQL_PWD, or in ~/.my.cnf.", moment,
 		"Routines are in its file " + routineFile + ", triggers and events in " + codeFile + "; a " +
-			"trigger or event that names the database stays with that name."}
+			"trigger or event that names the database keeps that name."}
 	if inPieces(l) && d.Product == dialect.MariaDB {
 		out.Notes = append(out.Notes,
 			"myloader has one thread: MariaDB from 10.6 on locks an empty table for the first that inserts, and threads "+

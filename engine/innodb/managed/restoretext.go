@@ -67,7 +67,7 @@ func openScript(path string) (io.ReadCloser, error) {
 	}{in, f}, nil
 }
 
-var errSeveral = errors.New("it is of several databases: dump one alone")
+var errSeveral = errors.New("it contains several databases: dump only one")
 
 // endings lists the endings of mydumper's files: the database, tables, views, triggers, routines with events, and rows.
 // Rows are read before the triggers.

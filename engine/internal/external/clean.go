@@ -49,7 +49,7 @@ func Remove(ctx context.Context, c Catalogue, l filewise.Leftover) error {
 		return filewise.Errorf(code, remedy, "%s %s is not removed: %s", l.Kind, l.Name, why)
 	}
 	if !marker.IsName(l.Name) {
-		return refuse(filewise.CodePreflight, "drop it yourself if it is of no use", "Filewise gives no such names")
+		return refuse(filewise.CodePreflight, "drop it yourself if it is not needed", "Filewise gives no such names")
 	}
 	o, ok, err := c.Look(ctx, Name{l.Kind, l.Name})
 	if err != nil {
@@ -62,13 +62,13 @@ func Remove(ctx context.Context, c Catalogue, l filewise.Leftover) error {
 	case o.Offline:
 		return refuse(filewise.CodeBusy, "clean again", "it is offline still")
 	case !v.marked:
-		return refuse(filewise.CodePreflight, "check it, and drop it yourself if it is of no use", "it does not carry Filewise's marker")
+		return refuse(filewise.CodePreflight, "check it, and drop it yourself if it is not needed", "it does not carry Filewise's marker")
 	case v.busy:
 		return refuse(filewise.CodeBusy, "end what uses it, or wait for its end", v.leftover.Kept)
 	case v.leftover.Kept != "":
-		return refuse(filewise.CodePreflight, "check it, and drop it yourself if it is of no use", v.leftover.Kept)
+		return refuse(filewise.CodePreflight, "check it, and drop it yourself if it is not needed", v.leftover.Kept)
 	case v.leftover.Unmarked != l.Unmarked:
-		return refuse(filewise.CodePreflight, "list what is left again", "its mark has changed since it was listed")
+		return refuse(filewise.CodePreflight, "list what is left again", "its marker has changed since it was listed")
 	}
 	return c.Drop(ctx, o)
 }

@@ -68,7 +68,7 @@ func (o Object) judge() verdict {
 func (o Object) kept(owner string, life process.Status) (why string, busy bool) {
 	switch {
 	case o.Others != "":
-		return "it holds what Filewise has not made: " + o.Others, false
+		return "it contains objects that Filewise did not make: " + o.Others, false
 	case life == process.Alive:
 		return owner + ", which made it, still runs", true
 	case o.Used != "":

@@ -153,7 +153,7 @@ function showProgress() {
 
 function layoutTable(p, caption, layouts) {
   const more = [["write amplification", l => l.bytes_written_per_byte], ["checkpoint cycles in a window", l => l.checkpoint_cycles]].filter(([, of]) => layouts.some(l => of(l) !== undefined));
-  return table(null, caption, [["layout"], ["trials", true], [layouts.find(l => l.unit)?.unit || "throughput", true], [`against ${p.baseline} (${sig(100 * p.confidence)} %)`], ["mark"], ...more.map(([name]) => [name, true])],
+  return table(null, caption, [["layout"], ["trials", true], [layouts.find(l => l.unit)?.unit || "throughput", true], [`against ${p.baseline} (${sig(100 * p.confidence)} %)`], ["result"], ...more.map(([name]) => [name, true])],
     layouts.map(l => el("tr", {}, el("th", { scope: "row" }, l.name), el("td", { class: "num" }, l.trials_failed ? `${l.trials_done} of ${l.trials_done + l.trials_failed}` : String(l.trials_done)),
       el("td", { class: "num" }, l.typical === null ? "—" : sig(l.typical)), el("td", {}, l.difference), el("td", { class: "mark " + markClass(l.mark) }, l.mark),
       ...more.map(([, of]) => el("td", { class: "num" }, of(l) === undefined ? "—" : sig(of(l)))))));

@@ -88,7 +88,7 @@ func noLinks(dir string) error {
 	all, err := os.ReadDir(dir)
 	for _, e := range all {
 		if !e.Type().IsRegular() {
-			return filewise.Errorf(filewise.CodeUsage, "give the directory as pg_dump has written it", "%s in it is no file of its own", e.Name())
+			return filewise.Errorf(filewise.CodeUsage, "give the directory as pg_dump has written it", "%s in it is not a regular file", e.Name())
 		}
 	}
 	return err
