@@ -4,7 +4,7 @@ package filewise
 const Aside = "filewise apply"
 
 // Wish describes the layout that a user's database is to get. It places files on the target's volumes, as the server
-// names them. An empty Dir is the database's own place.
+// names them. An empty Dir is the database's default directory.
 type Wish struct {
 	Layout   Layout
 	Database string   // empty means the address's database

@@ -354,7 +354,7 @@ func (c Campaigns) again(ctx context.Context, all []State) (n int, err error) {
 }
 
 // Wait returns once all jobs have ended, and reports each that has. Temporal may be away in the meantime.
-func (c Campaigns) Wait(ctx context.Context, jobs []string, told func(State)) error {
+func (c Campaigns) Wait(ctx context.Context, jobs []string, report func(State)) error {
 	for _, id := range jobs {
 		for {
 			var end State
@@ -364,7 +364,7 @@ func (c Campaigns) Wait(ctx context.Context, jobs []string, told func(State)) er
 				end, err = c.state(ctx, id)
 			}
 			if err == nil {
-				told(end)
+				report(end)
 				break
 			}
 			if ctx.Err() != nil {

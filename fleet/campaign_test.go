@@ -58,7 +58,7 @@ func TestLabelsThatAreThereAreNamed(t *testing.T) {
 	if n := Older(began, Study{Text: began[1].Study}); n != 1 {
 		t.Errorf("%d jobs began with another study", n)
 	}
-	if text := (Told{Campaign: "c"}).Words(); !strings.HasPrefix(text, "All jobs of campaign c have ended") {
+	if text := (Signalled{Campaign: "c"}).Words(); !strings.HasPrefix(text, "All jobs of campaign c have ended") {
 		t.Errorf("where nobody hears it: %q", text)
 	}
 	if some, err := having(hosts, []string{"host=DB1"}); err != nil || len(some) != 1 {

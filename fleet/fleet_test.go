@@ -481,7 +481,7 @@ func TestNoWorkerAnswers(t *testing.T) {
 			t.Errorf("at the end: %+v", e.State)
 		}
 	}
-	s := State{Job: job("inserts"), Condition: Running, Standing: Standing{Trials: 7, Beside: 2}}
+	s := State{Job: job("inserts"), Condition: Running, Standing: Standing{Trials: 7, Uncounted: 2}}
 	heard := time.Date(2026, 11, 25, 4, 5, 6, 0, time.Local)
 	s.unanswered(heard)
 	if want := "inserts on db1: running, 5 trials; no worker answers; it was heard of last at 2026-11-25 04:05:06"; s.Words() != want {

@@ -81,12 +81,12 @@ func (o Job) check() error {
 
 // Standing describes a job's progress on its host.
 type Standing struct {
-	Run     int64  `json:"run"`               // number of the run in the host's store. 0 means not begun
-	Trials  int    `json:"trials"`            // stored there, pilots and failed ones included
-	Beside  int    `json:"beside,omitempty"`  // pilots and failed trials among them, which "list" does not count
-	Verdict string `json:"verdict,omitempty"` // so far, in a sentence
-	Ended   bool   `json:"ended,omitempty"`   // nothing is left to measure
-	Why     string `json:"why,omitempty"`
+	Run       int64  `json:"run"`               // number of the run in the host's store. 0 means not begun
+	Trials    int    `json:"trials"`            // stored there, pilots and failed ones included
+	Uncounted int    `json:"beside,omitempty"`  // pilots and failed trials among them, which "list" does not count
+	Verdict   string `json:"verdict,omitempty"` // so far, in a sentence
+	Ended     bool   `json:"ended,omitempty"`   // nothing is left to measure
+	Why       string `json:"why,omitempty"`
 	// Doing describes the host's place in the plan, and the stage of a trial. It is empty between two trials.
 	Doing   string         `json:"doing,omitempty"`
 	Layouts []web.Estimate `json:"layouts,omitempty"` // so far, without the baseline

@@ -35,7 +35,7 @@ func having(all []Present, labels []string) (out []Present, err error) {
 		return nil, filewise.Errorf(filewise.CodeNotFound, "give "+KeyVariable+" as the workers have it", "nothing can be read of what "+
 			"%s offer: %s", filewise.Counted(len(all), "host"), all[0].Unread)
 	case len(out) == 0:
-		return nil, filewise.Errorf(filewise.CodeNotFound, "give labels that one host has, or start its worker with them: filewise "+
+		return nil, filewise.Errorf(filewise.CodeNotFound, "give labels that a host has, or start its worker with them: filewise "+
 			"worker --label "+strings.Join(labels, " --label "), "none of %s has %s; there are %s%s",
 			filewise.Counted(len(known), "host"), strings.Join(labels, " and "), labelsOf(known), unread)
 	}
@@ -53,7 +53,7 @@ func labelsOf(all []Present) string {
 	return most(append(slices.Compact(labels), hosts...))
 }
 
-// most lists names, of many only the first.
+// most joins names. If there are many, it joins the first ones only.
 func most(names []string) string {
 	if enough := 20; len(names) > enough {
 		return strings.Join(names[:enough], ", ") + fmt.Sprintf(", and %d more (filewise campaign list)", len(names)-enough)
@@ -121,19 +121,19 @@ type Started struct {
 	Hosts    []Present `json:"hosts"`
 }
 
-// Told describes a campaign whose jobs got a signal.
-type Told struct {
+// Signalled describes a campaign whose jobs got a signal.
+type Signalled struct {
 	Campaign string `json:"campaign"`
-	Told     int    `json:"told"` // jobs that had not ended, or begin again
+	Jobs     int    `json:"told"` // jobs that had not ended, or begin again
 }
 
 // Words describes who got the signal.
-func (t Told) Words() string {
-	if t.Told == 0 {
+func (t Signalled) Words() string {
+	if t.Jobs == 0 {
 		return fmt.Sprintf("All jobs of campaign %s have ended: another --name measures again; \"resume\" restarts jobs that failed "+
 			"or were lost if their host has a worker.", t.Campaign)
 	}
-	return fmt.Sprintf("Signalled %s.", filewise.Counted(t.Told, "job"))
+	return fmt.Sprintf("Signalled %s.", filewise.Counted(t.Jobs, "job"))
 }
 
 // Listed holds all campaigns and hosts.

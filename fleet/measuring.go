@@ -31,7 +31,7 @@ type measuring struct {
 	at      Standing
 	waiting bool // the run waits before a trial
 	holder  *turn
-	told    int // trials that the previous holder has counted
+	counted int // trials that the previous holder has counted
 	stood   int // trials when the run waited last
 	ended   bool
 	err     error
@@ -59,7 +59,7 @@ func (m *measuring) grant(t *turn, share time.Duration) (s Standing, changed <-c
 	defer m.mu.Unlock()
 	holds := m.holder == t
 	if t.Ahead && !holds {
-		t.After = max(t.After, m.told)
+		t.After = max(t.After, m.counted)
 	}
 	switch {
 	case t.Open && m.waiting:
@@ -84,7 +84,7 @@ func (m *measuring) release(t *turn) {
 	held := m.holder == t
 	m.mu.Unlock()
 	if held {
-		m.alter(func() { m.holder, m.told = nil, m.at.Trials })
+		m.alter(func() { m.holder, m.counted = nil, m.at.Trials })
 	}
 }
 
@@ -145,10 +145,10 @@ func (m *measuring) Notify(e experiment.Event) {
 
 // count updates the standing from the stored trials.
 func (s *Standing) count(trials []filewise.Trial) {
-	s.Trials, s.Beside = len(trials), 0
+	s.Trials, s.Uncounted = len(trials), 0
 	for _, t := range trials {
 		if t.Cell.Pilot || t.State != filewise.Done {
-			s.Beside++
+			s.Uncounted++
 		}
 	}
 }

@@ -74,7 +74,7 @@ func replayed(h *historypb.History, how worker.WorkflowReplayerOptions) (e *prog
 	return e, nil
 }
 
-// unanswered records that no worker is there that could add more.
+// unanswered records that there is no worker that could add more.
 func (s *State) unanswered(heard time.Time) {
 	if s.Ended() {
 		return

@@ -86,7 +86,8 @@ func (c Campaigns) cut(ctx context.Context, id string, status enums.WorkflowExec
 func (s *State) hear(how worker.WorkflowReplayerOptions, a *workflowpb.PendingActivityInfo) {
 	var now Standing
 	var busy *temporal.ApplicationError
-	if told := a.GetHeartbeatDetails(); told != nil && how.DataConverter.FromPayloads(told, &now) == nil && now.Trials >= s.Standing.Trials {
+	if details := a.GetHeartbeatDetails(); details != nil && how.DataConverter.FromPayloads(details, &now) == nil &&
+		now.Trials >= s.Standing.Trials {
 		s.Standing = now
 	}
 	switch waits := a.GetState() == enums.PENDING_ACTIVITY_STATE_SCHEDULED; {
@@ -106,7 +107,7 @@ func (s State) Words() string {
 	case goes && s.Pausing:
 		condition = "pausing"
 	}
-	out := fmt.Sprintf("%s on %s: %s, %s", s.Experiment, s.Host, condition, filewise.Counted(s.Standing.Trials-s.Standing.Beside, "trial"))
+	out := fmt.Sprintf("%s on %s: %s, %s", s.Experiment, s.Host, condition, filewise.Counted(s.Standing.Trials-s.Standing.Uncounted, "trial"))
 	for _, more := range []string{s.Standing.Doing, s.Standing.Verdict} {
 		if more, _, _ = strings.Cut(more, "\n"); more != "" {
 			out += "; " + strings.TrimRight(more, ".:")
@@ -121,7 +122,7 @@ func (s State) Words() string {
 // Watched returns the job in the form for a live page.
 func (s State) Watched() web.Job {
 	return web.Job{Campaign: s.Campaign, Experiment: s.Experiment, Host: s.Host, Condition: s.Condition, Doing: s.Standing.Doing,
-		Trials: s.Standing.Trials, Beside: s.Standing.Beside, Verdict: s.Standing.Verdict, Error: s.Error, Layouts: s.Standing.Layouts}
+		Trials: s.Standing.Trials, Uncounted: s.Standing.Uncounted, Verdict: s.Standing.Verdict, Error: s.Error, Layouts: s.Standing.Layouts}
 }
 
 // Watch returns a function that reports what all campaigns do. It serves as web.Config.Fleet. Temporal may come later.

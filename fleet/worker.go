@@ -45,11 +45,11 @@ func Dial(ctx context.Context, address string, say func(string)) (out Campaigns,
 			"Temporal's address has no user and password")
 	}
 	o.Identity = identity()
-	told := slog.New(slog.DiscardHandler)
+	logger := slog.New(slog.DiscardHandler)
 	if say != nil {
-		told = slog.New(&listener{say: say, back: func(ctx context.Context) error { return out.answers(ctx) }})
+		logger = slog.New(&listener{say: say, back: func(ctx context.Context) error { return out.answers(ctx) }})
 	}
-	o.Logger = log.NewStructuredLogger(told)
+	o.Logger = log.NewStructuredLogger(logger)
 	out.how.DataConverter = cmp.Or(o.DataConverter, converter.GetDefaultDataConverter())
 	out.how.FailureConverter, out.silent = cmp.Or(o.FailureConverter, temporal.GetDefaultFailureConverter()), new(atomic.Bool)
 	if out.Client, err = client.DialContext(ctx, o); err != nil {

@@ -27,9 +27,9 @@ const mostSteps = 1000
 // progress is the state of a running workflow.
 type progress struct {
 	State
-	parts [][]byte // of the bundle
-	told  workflow.ReceiveChannel
-	began int // steps of earlier histories
+	parts   [][]byte // of the bundle
+	signals workflow.ReceiveChannel
+	began   int // steps of earlier histories
 
 	// version is the version of changeAhead when the workflow began. From 1 on, the host gets the request for a trial
 	// while it measures the previous one. So it never waits, and its results come home on the way. From 2 on, the host's
@@ -48,7 +48,7 @@ const changeAhead = "ahead"
 func Experiment(ctx workflow.Context, s State) (State, error) { return start(ctx, s).run(ctx) }
 
 func start(ctx workflow.Context, s State) *progress {
-	e := &progress{State: s, told: workflow.GetSignalChannel(ctx, control), began: s.Steps, brought: s.Bundle.Trials > 0}
+	e := &progress{State: s, signals: workflow.GetSignalChannel(ctx, control), began: s.Steps, brought: s.Bundle.Trials > 0}
 	e.Bundle = Bundle{} // its parts are in the previous history
 	if e.Condition == "" {
 		e.Condition = Waiting
@@ -204,7 +204,7 @@ func (e *progress) await(ctx workflow.Context, a *asking, to any) error {
 	defer a.cancel()
 	for !a.answer.IsReady() {
 		workflow.NewSelector(ctx).AddFuture(a.answer, func(workflow.Future) {}).
-			AddReceive(e.told, func(c workflow.ReceiveChannel, _ bool) { e.hear(c) }).Select(ctx)
+			AddReceive(e.signals, func(c workflow.ReceiveChannel, _ bool) { e.hear(c) }).Select(ctx)
 		if e.Stopping || e.Pausing && a.Open {
 			a.cancel()
 		}
@@ -231,8 +231,8 @@ func (e *progress) recall(ctx workflow.Context) {
 
 // drain handles the signals sent so far.
 func (e *progress) drain() {
-	for e.told.Len() > 0 {
-		e.hear(e.told)
+	for e.signals.Len() > 0 {
+		e.hear(e.signals)
 	}
 }
 
@@ -259,7 +259,7 @@ func (e *progress) pause(ctx workflow.Context) {
 		e.Error = cause(err) // the run ends by itself if its next trial is not requested
 	}
 	for e.Pausing && !e.Stopping {
-		workflow.NewSelector(ctx).AddReceive(e.told, func(c workflow.ReceiveChannel, _ bool) { e.hear(c) }).Select(ctx)
+		workflow.NewSelector(ctx).AddReceive(e.signals, func(c workflow.ReceiveChannel, _ bool) { e.hear(c) }).Select(ctx)
 	}
 	e.Error, e.Condition = "", Waiting
 }

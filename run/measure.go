@@ -17,9 +17,9 @@ import (
 // measurement holds the state of a run in progress.
 type measurement struct {
 	Options
-	env   *Environment
-	store *store.Store
-	told  *notices
+	env     *Environment
+	store   *store.Store
+	notices *notices
 }
 
 // measure runs the trials that a new or resumed run still needs, and stores them and how the run ended.
@@ -45,7 +45,7 @@ func (m *measurement) measure(ctx context.Context, run store.Run, done []filewis
 		live.observer.Close()
 		return Outcome{Run: run}, err
 	}
-	m.told.need(m.env.needs())
+	m.notices.need(m.env.needs())
 	if err := m.env.takeDump(ctx, watch); err != nil {
 		live.observer.Close()
 		out, err := m.finish(ctx, run, done, experiment.Decision{}, err)
@@ -55,7 +55,7 @@ func (m *measurement) measure(ctx context.Context, run store.Run, done []filewis
 	runner := m.env.runner(watch)
 	runner.Plan, runner.Drivers = run.Plan, crew
 	runner.Probes, runner.Ceilings, runner.Notify = probes(run.Plan.Target), m.env.ceilings(), live.hear
-	runner.Guard, runner.Await = m.told.guard(watch.guard), m.before(live.await(m.told.await(watch.await)))
+	runner.Guard, runner.Await = m.notices.guard(watch.guard), m.before(live.await(m.notices.await(watch.await)))
 	runner.Record, runner.Redesign = m.recorder(run.ID, watch), m.redesign(&run, runner)
 	runner.Left = m.left
 	runner.Unchanged = func(ctx context.Context) error { return m.unchanged(ctx, run, true) }
@@ -91,7 +91,7 @@ func (m *measurement) recorder(id int64, w *watch) func(context.Context, filewis
 		}
 		t.Warnings = append(t.Warnings, clientWarnings(t)...)
 		w.recorded(t)
-		m.told.recorded(t)
+		m.notices.recorded(t)
 		return to.Record(ctx, t)
 	}
 }
@@ -159,7 +159,7 @@ func (m *measurement) finish(ctx context.Context, run store.Run, done []filewise
 	if out.Data, err = archive.Data(out.Run, done, j); err != nil {
 		return out, errors.Join(cause, err)
 	}
-	m.told.ended(out, cause)
+	m.notices.ended(out, cause)
 	if err := m.result(out); err != nil {
 		return out, errors.Join(cause, err)
 	}

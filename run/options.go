@@ -73,7 +73,7 @@ func (o Options) clock() filewise.Clock {
 
 func (o Options) observe(d report.Data, m *web.Monitor) Observer {
 	if o.Observe == nil {
-		return nobody{}
+		return ignore{}
 	}
 	return o.Observe(d, m)
 }
@@ -110,11 +110,11 @@ func (o Options) result(out Outcome) error {
 	return o.Result(out)
 }
 
-// nobody is an observer that ignores everything.
-type nobody struct{}
+// ignore is an observer that ignores everything.
+type ignore struct{}
 
-func (nobody) Notify(experiment.Event) {}
-func (nobody) Close()                  {}
+func (ignore) Notify(experiment.Event) {}
+func (ignore) Close()                  {}
 
 // limited returns the plan with AbortIf and Maintenance replaced by the options, if set.
 func (o Options) limited(p experiment.Plan) experiment.Plan {

@@ -39,11 +39,11 @@ func (o Options) within(ctx context.Context, p experiment.Plan, measure func(*me
 			return out, err
 		}
 	}
-	told, err := announce(ctx, p, o)
+	announced, err := announce(ctx, p, o)
 	if err != nil {
 		return out, err
 	}
-	defer func() { told.close(ctx, err) }()
+	defer func() { announced.close(ctx, err) }()
 	env, err := SetUp(ctx, o.Engine, p, o.Login, whole(o.Store))
 	if err != nil {
 		return out, err
@@ -55,7 +55,7 @@ func (o Options) within(ctx context.Context, p experiment.Plan, measure func(*me
 			err = errors.Join(err, stays)
 		}
 	}()
-	return measure(&measurement{Options: o, env: env, told: told})
+	return measure(&measurement{Options: o, env: env, notices: announced})
 }
 
 // Unfinished finds the run that ref names. An empty ref means the newest run that a kill, an interrupt or a failure

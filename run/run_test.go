@@ -101,7 +101,7 @@ func TestRunAndResume(t *testing.T) {
 		t.Fatalf("run %d: %v, %v", r.ID, d, err)
 	}
 	again, most := w.options, 0 // blocks: an observer sees the run from the start
-	again.Observe = func(d report.Data, _ *web.Monitor) Observer { most = d.Judgement.Schedule.MaxBlocks; return nobody{} }
+	again.Observe = func(d report.Data, _ *web.Monitor) Observer { most = d.Judgement.Schedule.MaxBlocks; return ignore{} }
 	out, err = Resume(t.Context(), r, again)
 	if err != nil || most == 0 || out.Run.State != store.Done || out.Run.Verdict == "" || out.Over != "" {
 		t.Fatalf("%v: %+v", err, out.Run)

@@ -63,12 +63,12 @@ func TestTheStoredVerdictSaysWhatLatencyLoses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := measurement{Options: w.options, store: st, told: newNotices(w.plan, w.options)}
+	m := measurement{Options: w.options, store: st, notices: newNotices(w.plan, w.options)}
 	out, err := m.finish(t.Context(), store.Run{ID: id, Plan: w.plan}, trials, d, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.told.close(t.Context(), nil)
+	m.notices.close(t.Context(), nil)
 	first, loss := out.Data.Judgement.Sentences()[0], "Caution: p99 of 2 files is 4"
 	if !strings.HasPrefix(out.Run.Verdict, first+" "+loss) || strings.Contains(out.Run.Verdict, "\n") || d.Ending != experiment.Decided {
 		t.Errorf("%s: stored is %q", d.Ending, out.Run.Verdict)

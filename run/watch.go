@@ -205,7 +205,7 @@ const lookAgain = 20 * time.Second
 
 // awaitWindow waits for a maintenance window that is long enough for the trial.
 func (w *watch) awaitWindow(ctx context.Context, expected time.Duration) (waited bool, err error) {
-	var told time.Time
+	var announced time.Time
 	for len(w.windows) > 0 {
 		now := w.clock.Now().Round(0) // without the monotonic clock
 		until, open := w.windows.At(now)
@@ -219,8 +219,8 @@ func (w *watch) awaitWindow(ctx context.Context, expected time.Duration) (waited
 		if longest := w.windows.Longest(now); next.IsZero() || expected > longest {
 			return waited, stopped("a trial takes about %v, and no maintenance window (%s) is as long", expected.Round(time.Second), w.windows)
 		}
-		if why := w.whyWait(open, expected); !next.Equal(told) {
-			told = next
+		if why := w.whyWait(open, expected); !next.Equal(announced) {
+			announced = next
 			w.notify(experiment.Event{Kind: experiment.EventWaiting, Why: why, Until: next})
 		}
 		waited = true

@@ -236,8 +236,8 @@ func (a *app) campaignTell(f *campaignFlags, word, short string) *cobra.Command 
 				if err != nil {
 					return err
 				}
-				told := fleet.Told{Campaign: args[0], Told: n}
-				return a.print(told, func(w *lineWriter) { w.printf("%s\n", told.Words()) })
+				signalled := fleet.Signalled{Campaign: args[0], Jobs: n}
+				return a.print(signalled, func(w *lineWriter) { w.printf("%s\n", signalled.Words()) })
 			})
 		},
 	}

@@ -19,7 +19,7 @@ import (
 type doctorFlags struct {
 	selfCheck, all, yes, anonymous, resolve, storage bool
 	output                                           string // file for the findings
-	told                                             plan.NotifyOptions
+	notify                                           plan.NotifyOptions
 }
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -49,7 +49,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	}
 	registerOptions(cmd.Flags(), slices.Concat(o.TargetOptions.Table(""), []plan.Option{
 		o.VolumeRow("`NAME=DIR` to check, as the server of --target sees it (repeatable; default here=., or the server's own)"),
-		o.AllowRow(), f.told.NotifyRow(),
+		o.AllowRow(), f.notify.NotifyRow(),
 		o.SetRow("`key=value` setting, as of run, also for --self-check (repeatable)"),
 	})...)
 	cmd.Flags().BoolVar(&f.selfCheck, "self-check", false, "try every workload on --target")
@@ -76,7 +76,7 @@ func usualPlan(o *plan.Options) (plan.Made, error) {
 
 // diagnose checks the machine, and what the options name.
 func (a *app) diagnose(ctx context.Context, o *plan.Options, f *doctorFlags) (*doctor.Diagnosis, error) {
-	to, err := f.told.Told()
+	to, err := f.notify.Receivers()
 	if err != nil {
 		return nil, err
 	}

@@ -146,13 +146,13 @@ func TestUsualDesignsAreOptions(t *testing.T) {
 		if u.Files != nil {
 			args = append(args, "--files="+strings.Trim(strings.ReplaceAll(fmt.Sprint(u.Files), " ", ","), "[]"))
 		}
-		said, err := doneBy(t, engines, "inserts", args...)
+		text, err := doneBy(t, engines, "inserts", args...)
 		if err != nil {
 			t.Errorf("%s: %q: %v", e.Name(), args, err)
 		}
 		usual, err := doneBy(t, engines, "inserts", args[0])
-		if same := !u.Memory || noLimits == nil; err != nil || (usual == said) != same {
-			t.Errorf("%s: the usual inserts are those that these options say: %v (%v), want %v", e.Name(), usual == said, err, same)
+		if same := !u.Memory || noLimits == nil; err != nil || (usual == text) != same {
+			t.Errorf("%s: the usual inserts are those that these options say: %v (%v), want %v", e.Name(), usual == text, err, same)
 		}
 	}
 	if n == 0 {

@@ -73,9 +73,9 @@ func TestImportCommand(t *testing.T) {
 	if err := os.WriteFile(file, bundleFor(t, nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, said, code := h.run("import", file)
+	out, text, code := h.run("import", file)
 	if code != 0 || !strings.Contains(out, "Imported as run 1: inserts on sqlite, 8 trials, measured by ada@db1") {
-		t.Fatalf("%d: %s%s", code, out, said)
+		t.Fatalf("%d: %s%s", code, out, text)
 	}
 	out, _, code = h.run("import", file, "--json")
 	var again imported
@@ -83,21 +83,21 @@ func TestImportCommand(t *testing.T) {
 		t.Errorf("%d: %s: %v", code, out, err)
 	}
 	for _, command := range []string{"list", "show", "report --format markdown", "judge 1", "export --format json"} {
-		out, said, code := h.run(strings.Fields(command)...)
+		out, text, code := h.run(strings.Fields(command)...)
 		if code != 0 {
-			t.Errorf("%s: %d: %s", command, code, said)
+			t.Errorf("%s: %d: %s", command, code, text)
 		}
 		if command == "list" && !strings.Contains(out, "imported: run 7 of ada@db1") || strings.HasPrefix(command, "report") &&
 			!strings.Contains(out, "ada@db1") {
 			t.Errorf("%s does not say where it comes from: %s", command, out)
 		}
 	}
-	if _, said, code := h.run("resume"); code != exitUsage || !strings.Contains(said, "measured by ada@db1") {
-		t.Errorf("resume: %d: %s", code, said)
+	if _, text, code := h.run("resume"); code != exitUsage || !strings.Contains(text, "measured by ada@db1") {
+		t.Errorf("resume: %d: %s", code, text)
 	}
 	carried := filepath.Join(h.dir, "again.tar.gz")
-	if _, said, code := h.run("export", "1", "--bundle", carried); code != 0 {
-		t.Fatalf("%d: %s", code, said)
+	if _, text, code := h.run("export", "1", "--bundle", carried); code != 0 {
+		t.Fatalf("%d: %s", code, text)
 	}
 	if out, _, code := h.run("import", carried, "--store", filepath.Join(h.dir, "third.db")); code != 0 || !strings.Contains(out, "ada@db1") {
 		t.Errorf("from hand to hand: %d: %s", code, out)
@@ -106,8 +106,8 @@ func TestImportCommand(t *testing.T) {
 		{"export", "--bundle", "x", "--format", "csv"},
 		{"export", "--rows", "slices"}, {"export", "--rows", "counters", "--format", "json"}, {"export", "--rows", "counters", "--bundle",
 			"b"}, {"export", "--format", "xml"}, {"export", "--rows", "files", "--format", "parquet"}} {
-		if _, said, code := h.run(wrong...); code != exitUsage || !strings.Contains(said, "→") {
-			t.Errorf("%v: %d: %s", wrong, code, said)
+		if _, text, code := h.run(wrong...); code != exitUsage || !strings.Contains(text, "→") {
+			t.Errorf("%v: %d: %s", wrong, code, text)
 		}
 	}
 }
@@ -192,8 +192,8 @@ func TestImportedReport(t *testing.T) {
 	bundle, store := filepath.Join(h.dir, "run.tar.gz"), filepath.Join(h.dir, "other.db")
 	for _, args := range [][]string{{"run", tiny}, {"report", "-o", own}, {"export", "--bundle", bundle},
 		{"import", bundle, "--store", store}, {"report", "--store", store, "-o", other}} {
-		if _, said, code := h.run(args...); code != 0 {
-			t.Fatalf("%v: %d: %s", args, code, said)
+		if _, text, code := h.run(args...); code != 0 {
+			t.Fatalf("%v: %d: %s", args, code, text)
 		}
 	}
 	origin := regexp.MustCompile(`\s*<tr><th scope="row">imported</th><td class="words">run 1 of [^<]*</td></tr>`)

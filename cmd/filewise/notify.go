@@ -12,7 +12,7 @@ import (
 
 // notifier returns a notifier for the receivers that the flags name, or nil if there are none. It keeps their secrets
 // out of what is printed, and warns a user who typed one on the command line.
-func (a *app) notifier(t plan.Told) *notify.Notifier {
+func (a *app) notifier(t plan.Receivers) *notify.Notifier {
 	if len(t.Addresses) == 0 {
 		return nil
 	}
@@ -20,7 +20,7 @@ func (a *app) notifier(t plan.Told) *notify.Notifier {
 	return notify.New(t.Addresses, t.Events)
 }
 
-func (a *app) hideNotify(t plan.Told) {
+func (a *app) hideNotify(t plan.Receivers) {
 	for _, address := range t.Addresses {
 		a.hide(address.Secrets()...)
 	}

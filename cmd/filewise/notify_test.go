@@ -68,13 +68,13 @@ func TestNotifyRun(t *testing.T) {
 		dying.Close()
 	}()
 	t.Setenv("MAIL", "# nobody sees this\nsmtp://"+notifytest.Account+"@"+m.Addr+"/?from=fw@example.org&to=ada@example.org")
-	out, said, code := p.run("run", tiny, "--notify", "env:MAIL", "--notify", h.URL+"/hook/SecretCanary", "--notify", dying.URL+"/DyingCanary")
+	out, text, code := p.run("run", tiny, "--notify", "env:MAIL", "--notify", h.URL+"/hook/SecretCanary", "--notify", dying.URL+"/DyingCanary")
 	<-dies
 	if code != 0 {
-		t.Fatalf("exit code %d: %s", code, said)
+		t.Fatalf("exit code %d: %s", code, text)
 	}
-	if len(dying.Bodies()) != 1 || !strings.Contains(said, "filewise: warning: "+dying.URL+"/******** was not notified") {
-		t.Errorf("of a server that died after %d messages: %s", len(dying.Bodies()), said)
+	if len(dying.Bodies()) != 1 || !strings.Contains(text, "filewise: warning: "+dying.URL+"/******** was not notified") {
+		t.Errorf("of a server that died after %d messages: %s", len(dying.Bodies()), text)
 	}
 	letters := m.Got()
 	if len(letters) != 2 {
@@ -101,7 +101,7 @@ func TestNotifyRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(out+said+string(stored)+strings.Join(letters, "")+strings.Join(h.Bodies(), ""), "Canary") {
+	if strings.Contains(out+text+string(stored)+strings.Join(letters, "")+strings.Join(h.Bodies(), ""), "Canary") {
 		t.Error("a secret is shown, stored or sent")
 	}
 	if !bytes.Contains(stored, []byte(`"env:MAIL"`)) {
@@ -117,12 +117,12 @@ func TestNotifyRefused(t *testing.T) {
 		{"--notify", "http://127.0.0.1:1/Canary"}, {"--notify", h.URL + "/Canary"}, {"--notify", "ftp://Canary"}, {"--notify", "env:NO_CANARY"},
 		{"--notify", "file:/no/such"}, {"--notify", h.URL, "--notify-on", "don"},
 	} {
-		_, said, code := p.run(append([]string{"run", tiny}, args...)...)
+		_, text, code := p.run(append([]string{"run", tiny}, args...)...)
 		if want := map[bool]int{true: exitPreflight, false: exitUsage}[strings.HasPrefix(args[1], "http://") && len(args) == 2]; code != want {
-			t.Errorf("%v: exit code %d: %s", args, code, said)
+			t.Errorf("%v: exit code %d: %s", args, code, text)
 		}
-		if strings.Contains(said, "/Canary") || !strings.Contains(said, "→") {
-			t.Errorf("%v: %s", args, said)
+		if strings.Contains(text, "/Canary") || !strings.Contains(text, "→") {
+			t.Errorf("%v: %s", args, text)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(p.dir, "store.db")); err == nil {
@@ -132,15 +132,15 @@ func TestNotifyRefused(t *testing.T) {
 	if err := os.WriteFile(open, []byte(h.URL), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, said, code := p.run("run", "--notify", "file:"+open); code != exitUsage || !strings.Contains(said, "chmod 600") {
-		t.Errorf("%d: %s", code, said)
+	if _, text, code := p.run("run", "--notify", "file:"+open); code != exitUsage || !strings.Contains(text, "chmod 600") {
+		t.Errorf("%d: %s", code, text)
 	}
 	if err := os.Chmod(open, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	before := len(h.Bodies())
-	if _, said, code := p.run("run", tiny, "--notify", "file:"+open, "--size", "1EB"); code == 0 || len(h.Bodies()) != before {
-		t.Errorf("%d after %d messages: %s", code, len(h.Bodies())-before, said)
+	if _, text, code := p.run("run", tiny, "--notify", "file:"+open, "--size", "1EB"); code == 0 || len(h.Bodies()) != before {
+		t.Errorf("%d after %d messages: %s", code, len(h.Bodies())-before, text)
 	}
 }
 
@@ -159,7 +159,7 @@ func TestNotifyAgain(t *testing.T) {
 		{nil, nil, 0, false},
 	} {
 		o := plan.NotifyOptions{Notify: plan.Of(c.given)}
-		told, err := o.ToldAgain(experiment.Plan{Notify: c.stored, NotifyOn: "failed"}, true)
+		told, err := o.ReceiversAgain(experiment.Plan{Notify: c.stored, NotifyOn: "failed"}, true)
 		if (err != nil) != c.refused || len(told.Addresses) != c.tells || err == nil && told.Events[0] != notify.Failed {
 			t.Errorf("%v, %v: %v, tells %d of %v", c.stored, c.given, err, len(told.Addresses), told.Events)
 		}

@@ -17,9 +17,9 @@ func TestPlanFitsOnAScreen(t *testing.T) {
 		case "custom", "dump", "temp": // which a study file defines, and which SQLite does not have
 			continue
 		}
-		out, said, code := h.run("plan", sc.Name)
+		out, text, code := h.run("plan", sc.Name)
 		if code != 0 || !strings.Contains(strings.Join(strings.Fields(out), " "), "trials at most)") || strings.Contains(out, "[build") {
-			t.Errorf("%s (%d): %s%s", sc.Name, code, said, out)
+			t.Errorf("%s (%d): %s%s", sc.Name, code, text, out)
 		}
 		for _, line := range strings.Split(out, "\n") {
 			long := strings.HasPrefix(line, "Space: ") || strings.HasPrefix(line, "Start it: ") // a path, and a command to copy

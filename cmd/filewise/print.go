@@ -68,8 +68,8 @@ func (a *app) write(output string, render func(io.Writer) error) error {
 func (a *app) isStore(file string) bool {
 	path, err := a.pathOfStore()
 	info, statErr := os.Stat(file)
-	return err == nil && statErr == nil && slices.ContainsFunc([]string{"", "-wal", "-shm", "-journal"}, func(beside string) bool {
-		of, err := os.Stat(path + beside)
+	return err == nil && statErr == nil && slices.ContainsFunc([]string{"", "-wal", "-shm", "-journal"}, func(suffix string) bool {
+		of, err := os.Stat(path + suffix)
 		return err == nil && os.SameFile(of, info)
 	})
 }

@@ -154,8 +154,8 @@ func TestStopWhileItWaits(t *testing.T) {
 	number := strconv.Itoa(c.Process.Pid)
 	away := filepath.Join(p.state, "other.db")
 	refused := p.run(2, "stop", "--store", away)
-	if said := refused.stderr.String(); ended(c) || !strings.Contains(said, "--pid "+number) || !strings.Contains(said, "process "+number) {
-		t.Errorf("from another store: %s", said)
+	if text := refused.stderr.String(); ended(c) || !strings.Contains(text, "--pid "+number) || !strings.Contains(text, "process "+number) {
+		t.Errorf("from another store: %s", text)
 	}
 	p.run(7, "stop", "--pid", strconv.Itoa(os.Getpid())) // an innocent process
 	other := p.run(0, "stop", "--store", away, "--pid", number)

@@ -60,8 +60,8 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 		trial := v.(map[string]any)["trials"].([]any)[3].(map[string]any)
 		trial["state"], trial["reason"], trial["measures"] = "failed", "it failed"+evil, nil
 	})
-	if said := try("import", file("run.tar.gz", packed(t, whole))); said != "" {
-		t.Fatal(said)
+	if text := try("import", file("run.tar.gz", packed(t, whole))); text != "" {
+		t.Fatal(text)
 	}
 	for _, command := range []string{"list", "show", "report --format markdown --output -", "report --output -", "judge 1", "compare 1 1",
 		"resume"} {

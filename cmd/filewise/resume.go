@@ -95,11 +95,11 @@ func (f *resumeFlags) again(a *app, r archive.Run, o *run.Options) (err error) {
 		return err
 	}
 	o.AbortIf, o.Maintenance = p.AbortIf, p.Maintenance
-	told, err := f.notify.ToldAgain(p, run.Sealed(r))
+	receivers, err := f.notify.ReceiversAgain(p, run.Sealed(r))
 	if err != nil {
 		return err
 	}
-	o.Notify, o.Drivers = a.notifier(told), fleet.Drivers(f.by.Temporal.Value, versionString())
+	o.Notify, o.Drivers = a.notifier(receivers), fleet.Drivers(f.by.Temporal.Value, versionString())
 	return a.openPage(&f.page)
 }
 

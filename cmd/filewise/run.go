@@ -66,7 +66,7 @@ func (a *app) runOne(ctx context.Context, made plan.Made, g *resultFlags) (run.O
 		return run.Outcome{}, err
 	}
 	o := a.options(made.Engine, a.access(made.Target, made.Origin(), made.Secret, &made.Options.TargetOptions))
-	o.Notify, o.Drivers = a.notifier(made.Told), fleet.Drivers(made.Options.Temporal.Value, versionString())
+	o.Notify, o.Drivers = a.notifier(made.Receivers), fleet.Drivers(made.Options.Temporal.Value, versionString())
 	o.Result = func(out run.Outcome) error {
 		g.judgeRun(&out.Data)
 		if g.quiet {

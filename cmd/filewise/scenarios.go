@@ -55,12 +55,12 @@ func (a *app) showScenario(sc workload.Scenario) error {
 	if s := sc.Source; s != (workload.Source{}) {
 		repeats := fmt.Sprintf("Repeats %s. Published:", report.Cite(s))
 		w.printf("%s\n", ansi.Wordwrap(repeats, lineWidth, ""))
-		said := map[string]bool{} // one sentence may be about several operations
+		shown := map[string]bool{} // one sentence may be about several operations
 		for _, f := range sc.Published {
-			if !said[f.Words] {
+			if !shown[f.Words] {
 				w.printf("  · %s\n", point(f.Words))
 			}
-			said[f.Words] = true
+			shown[f.Words] = true
 		}
 		for _, words := range sc.Also {
 			w.printf("  · %s\n", point(words))

@@ -67,7 +67,7 @@ func outputs() map[string][]any {
 		"capture": {captured{}}, "inspect": {inspected{}}, "doctor": {doctor.Diagnosis{}}, "engines": {[]engineInfo{}, engineInfo{}},
 		"scenarios": {[]workload.Scenario{}, workload.Scenario{}}, "clean": {[]scratch.Leftover{}, []run.Leftover{}},
 		"stop": {stopped{}}, "serve": {served{}}, "version": {map[string]string{}},
-		"campaign": {fleet.Started{}, []fleet.Fetched{}, fleet.Listed{}, []fleet.State{}, fleet.Told{}, fleet.Forgotten{}},
+		"campaign": {fleet.Started{}, []fleet.Fetched{}, fleet.Listed{}, []fleet.State{}, fleet.Signalled{}, fleet.Forgotten{}},
 		"error":    {failed{}}, "warning": {warned{}}, "event": {notify.Document{}},
 	}
 }

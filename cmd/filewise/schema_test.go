@@ -36,7 +36,7 @@ func checkedMain() {
 }
 
 // asSchemasSay checks a command line's output against its schemas.
-func asSchemasSay(args []string, out []byte, said string) error {
+func asSchemasSay(args []string, out []byte, text string) error {
 	cmd, _, err := new(app).command().Find(args)
 	if err == nil && len(out) > 0 {
 		_, path, _ := strings.Cut(cmd.CommandPath(), " ")
@@ -45,7 +45,7 @@ func asSchemasSay(args []string, out []byte, said string) error {
 			return err
 		}
 	}
-	for line := range strings.Lines(said) {
+	for line := range strings.Lines(text) {
 		for _, name := range []string{"error", "warning"} {
 			if strings.HasPrefix(line, `{"`+name+`"`) {
 				if err := valid(name, []byte(line)); err != nil {

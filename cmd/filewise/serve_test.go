@@ -130,8 +130,8 @@ func TestPageStaysWhileItIsOpen(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	bin, address := t.TempDir(), freeAddress(t)
-	told := filepath.Join(bin, "url")
-	script := "#!/bin/sh\necho \"$1\" >" + told + ".new && mv " + told + ".new " + told + "\n"
+	text := filepath.Join(bin, "url")
+	script := "#!/bin/sh\necho \"$1\" >" + text + ".new && mv " + text + ".new " + text + "\n"
 	if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestPageStaysWhileItIsOpen(t *testing.T) {
 		t.Skip("SKIPPED: a browser opened by xdg-open: macOS has its own")
 	}
 	looked := make(chan error, 1)
-	go func() { looked <- lookUntilDone(t.Context(), told) }()
+	go func() { looked <- lookUntilDone(t.Context(), text) }()
 	shown := p.onTerminal(exitOK, []string{"PATH=" + bin + ":" + os.Getenv("PATH")}, []typed{{"The live page stays", "\x03"}},
 		append(slices.Clone(shortRun), "--serve="+address, "--open")...)
 	if err := <-looked; err != nil {

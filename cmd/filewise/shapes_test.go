@@ -32,10 +32,10 @@ func (s shape) captured(t *testing.T, o *owned, p *place, by ...string) (c captu
 	}
 	for _, f := range c.Fill { // what the shape's head names is filled in, as a user would: behind a part of the statement
 		draw := ""
-		for said := range s.told {
-			of, is := strings.CutPrefix(said, "fill ")
+		for text := range s.told {
+			of, is := strings.CutPrefix(text, "fill ")
 			if is && strings.Contains(f.Why, of) {
-				draw, s.told[said], _ = strings.Cut(s.told[said], "; ")
+				draw, s.told[text], _ = strings.Cut(s.told[text], "; ")
 			}
 		}
 		if by[0] == "--log" || draw == "" {

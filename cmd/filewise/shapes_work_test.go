@@ -97,37 +97,37 @@ var (
 	span   = regexp.MustCompile(`^(.*?)(\d+)\.\.(\d+)(.*)$`)
 )
 
-func (m *maker) value(said string) (v string) {
+func (m *maker) value(text string) (v string) {
 	defer func() { m.drawn = append(m.drawn, v) }()
 	uuid := func(of string) string {
 		sum := md5.Sum([]byte(of))
 		return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:])
 	}
 	v4 := func(id string) string { return id[:14] + "4" + id[15:19] + "8" + id[20:] }
-	switch before, isTime := strings.CutPrefix(said, "time"); {
+	switch before, isTime := strings.CutPrefix(text, "time"); {
 	case isTime:
 		at := time.Date(2026, 9, 1, 10, 0, 0, 0, time.UTC).Add(time.Duration(m.IntN(80*24*3600)) * time.Second)
 		return at.Format(time.DateTime) + before
-	case said == "n":
+	case text == "n":
 		m.next++
 		return strconv.Itoa(m.next)
-	case said == "newuuid" || said == "newguid":
+	case text == "newuuid" || text == "newguid":
 		m.next++
 		v = uuid(fmt.Sprint("new", m.next))
-		if said == "newguid" {
+		if text == "newguid" {
 			v = v4(v)
 		}
 		return v
-	case said != "" && said[0] == '@':
-		n, _ := strconv.Atoi(said[1:])
+	case text != "" && text[0] == '@':
+		n, _ := strconv.Atoi(text[1:])
 		return m.drawn[n-1]
-	case strings.Contains(said, "|"):
-		all := strings.Split(said, "|")
+	case strings.Contains(text, "|"):
+		all := strings.Split(text, "|")
 		return all[m.IntN(len(all))]
 	}
-	of := span.FindStringSubmatch(said)
+	of := span.FindStringSubmatch(text)
 	if of == nil {
-		return said
+		return text
 	}
 	low, _ := strconv.Atoi(of[2])
 	high, _ := strconv.Atoi(of[3])

@@ -72,14 +72,14 @@ func TestStoredAddresses(t *testing.T) {
 					t.Fatal(err)
 				}
 				_ = f.Close()
-				if out, said, code := h.run("import", file); code != 0 {
-					t.Fatalf("%d: %s%s", code, out, said)
+				if out, text, code := h.run("import", file); code != 0 {
+					t.Fatalf("%d: %s%s", code, out, text)
 				}
 			}
 			for _, args := range [][]string{{"backup", "1"}, {"backup", "1", "--target", url}, {"resume", "1"}, {"resume", "2"},
 				{"resume", "2", "--target", url}} {
-				if out, said, code := h.run(args...); code != 2 || !strings.Contains(said, "imported") {
-					t.Errorf("%v: %d: %s%s", args, code, out, said)
+				if out, text, code := h.run(args...); code != 2 || !strings.Contains(text, "imported") {
+					t.Errorf("%v: %d: %s%s", args, code, out, text)
 				}
 			}
 			for _, args := range [][]string{{"show", "2"}, {"judge", "2"}, {"report", "2", "-o", filepath.Join(h.dir, "2.html")}, {"list"},
@@ -96,14 +96,14 @@ func TestStoredAddresses(t *testing.T) {
 			if _ = s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if out, said, code := h.run("resume", "--store", notMine); code != 2 || !strings.Contains(said, "--target "+scheme) {
-				t.Errorf("%d: %s%s", code, out, said)
+			if out, text, code := h.run("resume", "--store", notMine); code != 2 || !strings.Contains(text, "--target "+scheme) {
+				t.Errorf("%d: %s%s", code, out, text)
 			}
 			if n := connections.Load(); n > 0 {
 				t.Errorf("%d connections to a stored address", n)
 			}
-			if _, said, code := h.run("resume", "--store", notMine, "--target", url); code == 0 || connections.Load() == 0 {
-				t.Errorf("a server that is named is not connected to: %d: %s", code, said)
+			if _, text, code := h.run("resume", "--store", notMine, "--target", url); code == 0 || connections.Load() == 0 {
+				t.Errorf("a server that is named is not connected to: %d: %s", code, text)
 			}
 		})
 	}

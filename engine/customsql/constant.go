@@ -41,7 +41,7 @@ var fixed = map[string]string{"DATE_TRUNC": "'day'", "DATE_PART": "'day'", "EXTR
 // constant returns a replacement for a value that is a constant of the program and not of a row, otherwise "". A drawn value
 // would break the statement, or make it find nothing.
 func (s *shaper) constant(i int) string {
-	said := ""
+	text := ""
 	sequence := s.at(i-1).is("(") && s.at(i-2).is("NEXTVAL", "CURRVAL", "SETVAL") || s.at(i+1).is("::") && s.at(i+2).is("REGCLASS")
 	if sequence && s.at(i).literal() {
 		return s.at(i).text
@@ -50,15 +50,15 @@ func (s *shaper) constant(i int) string {
 		return s.at(i).text
 	}
 	if before := s.at(i - 1); before.is("ZONE") && s.at(i-2).is("TIME") {
-		said = "'UTC'"
+		text = "'UTC'"
 	} else if before.is("(") && s.at(i+1).is(",", "FROM") {
-		said = fixed[strings.ToUpper(s.at(i-2).text)]
+		text = fixed[strings.ToUpper(s.at(i-2).text)]
 	}
-	if said != "" && s.at(i).literal() {
+	if text != "" && s.at(i).literal() {
 		return s.at(i).text
 	}
-	if said != "" {
-		return said
+	if text != "" {
+		return text
 	}
 	for _, left := range []int{i, i - 2} { // as in 1 = 1; a log shows the values
 		x, y := s.at(left), s.at(left+2)

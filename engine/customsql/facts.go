@@ -27,9 +27,9 @@ const mostChosen = 50
 // Choice returns an expression that picks a column's frequent values by their shares, for made-up rows. part is a
 // number from 0 to 1, and literal writes a value in SQL. The result is "" if the column's values are withheld or too
 // many.
-func Choice(c filewise.ColumnFacts, told bool, part string, literal func(value string) string) string {
+func Choice(c filewise.ColumnFacts, reported bool, part string, literal func(value string) string) string {
 	few := len(c.Common) > 0 && len(c.Common) <= mostChosen && c.Distinct <= mostChosen
-	if !told || c.Unique || !few || c.Type == filewise.TypeTime {
+	if !reported || c.Unique || !few || c.Type == filewise.TypeTime {
 		return ""
 	}
 	last := literal(c.Common[len(c.Common)-1])

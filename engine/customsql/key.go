@@ -46,13 +46,13 @@ func (r Rules) key(s filewise.Shape) (key string, listed []bool) {
 	masked := false // the value before is written as ? in the key
 	for i, v := range s.Values {
 		b.WriteString(s.Pieces[i])
-		said := "?"
+		text := "?"
 		if v.Use == filewise.UseNone && v.Literal != "" && !r.Transact && !r.Upper { // a constant
-			said = v.Literal
+			text = v.Literal
 		}
-		b.WriteString(said)
-		listed = append(listed, masked && said == "?" && commaAlone.MatchString(s.Pieces[i]))
-		masked = said == "?"
+		b.WriteString(text)
+		listed = append(listed, masked && text == "?" && commaAlone.MatchString(s.Pieces[i]))
+		masked = text == "?"
 	}
 	return lists.ReplaceAllString(b.String()+s.Pieces[len(s.Values)], "?, …"), listed
 }

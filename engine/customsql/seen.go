@@ -17,20 +17,20 @@ type Seen struct {
 	// record, and Remedy is an action for the user.
 	Unknown         int
 	Example, Remedy string
-	told            int
+	reported        int
 	statements      map[string]int // by database
 }
 
 // Of returns a function that counts each statement and passes it to each.
 func (s *Seen) Of(each func(filewise.LoggedStatement)) func(filewise.LoggedStatement) {
 	return func(l filewise.LoggedStatement) {
-		s.told++
+		s.reported++
 		each(l)
 	}
 }
 
-// Told reports whether any statement was reported.
-func (s *Seen) Told() bool { return s.told > 0 }
+// Reported returns whether the server reported any statement.
+func (s *Seen) Reported() bool { return s.reported > 0 }
 
 // Add counts a statement of a database.
 func (s *Seen) Add(database string) {
@@ -43,7 +43,7 @@ func (s *Seen) Add(database string) {
 // None explains why no statement of a database was reported although the log has some. It returns nil if some were
 // reported, or if the log has none.
 func (s *Seen) None(database string) error {
-	if s.told > 0 || s.Unknown == 0 && len(s.statements) == 0 {
+	if s.reported > 0 || s.Unknown == 0 && len(s.statements) == 0 {
 		return nil
 	}
 	if s.Unknown > 0 {

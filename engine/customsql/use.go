@@ -157,8 +157,8 @@ func (s *shaper) forward(i int) int {
 	return i
 }
 
-// alike lists the functions whose values are like their argument's.
-var alike = []string{"LOWER", "UPPER", "LCASE", "UCASE", "TRIM", "LTRIM", "RTRIM", "BTRIM", "UNACCENT", "BINARY", "COALESCE", "IFNULL",
+// sameValue lists the functions whose values are like their argument's.
+var sameValue = []string{"LOWER", "UPPER", "LCASE", "UCASE", "TRIM", "LTRIM", "RTRIM", "BTRIM", "UNACCENT", "BINARY", "COALESCE", "IFNULL",
 	"ISNULL", "NVL", "MIN", "MAX", "AVG", "ABS", "TRUNC", "DATE"}
 
 // instead lists the functions of these that have a value for NULL.
@@ -170,7 +170,7 @@ func (s *shaper) column(end int, use filewise.Use) filewise.ValueUse {
 	end = s.uncast(end)
 	if s.at(end).is(")") {
 		open := s.opening(end)
-		if f := s.at(open - 1).name(); f != "" && !slices.Contains(alike, strings.ToUpper(f)) {
+		if f := s.at(open - 1).name(); f != "" && !slices.Contains(sameValue, strings.ToUpper(f)) {
 			return u
 		}
 		if end--; s.at(end).kind == tokenValue && s.at(open-1).is(instead...) {

@@ -79,7 +79,7 @@ func tryBackup(t *testing.T, b *bench, offered bool) {
 	for round := range 2 {
 		stop := func() {}
 		if alone == nil {
-			stop = b.besides(db, w)
+			stop = b.foreground(db, w)
 		}
 		files, err := db.Backup.Backup(ctx)
 		stop()
@@ -104,9 +104,9 @@ func tryBackup(t *testing.T, b *bench, offered bool) {
 	tryDiscard(t, b)
 }
 
-// besides runs the foreground load of a backup until the returned function is called. By then every connection has
+// foreground runs a backup's foreground load until the returned function is called. By then every connection has
 // done an operation. An error of the load fails the test.
-func (b *bench) besides(db *filewise.Database, w filewise.Workload) (stop func()) {
+func (b *bench) foreground(db *filewise.Database, w filewise.Workload) (stop func()) {
 	b.t.Helper()
 	at := w.Program().PhaseOf(workload.OperationForeground)
 	over, errs := make(chan struct{}), make(chan error)

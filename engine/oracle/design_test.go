@@ -176,14 +176,14 @@ func TestSizesByBlock(t *testing.T) {
 
 // TestColdTurns: work whose turns begin with an empty cache is reported. First contact: Oracle 5.
 func TestColdTurns(t *testing.T) {
-	said := map[string]bool{}
+	shown := map[string]bool{}
 	for _, w := range phasedWorkloads(t) {
 		d := phasedDesign(t, w.Program(), "", filewise.DurabilityFull)
-		said[w.Program().Workload] = slices.ContainsFunc(d.warnings, func(w filewise.Warning) bool { return w.Code == "cold-turns" })
+		shown[w.Program().Workload] = slices.ContainsFunc(d.warnings, func(w filewise.Warning) bool { return w.Code == "cold-turns" })
 	}
-	said["inserts"] = slices.ContainsFunc(phasedDesign(t, testProgram(t, small), "", filewise.DurabilityFull).warnings,
+	shown["inserts"] = slices.ContainsFunc(phasedDesign(t, testProgram(t, small), "", filewise.DurabilityFull).warnings,
 		func(w filewise.Warning) bool { return w.Code == "cold-turns" })
-	if want := map[string]bool{"orders": true, "dml": false, "scan": false, "inserts": false}; !maps.Equal(said, want) {
-		t.Errorf("%v", said)
+	if want := map[string]bool{"orders": true, "dml": false, "scan": false, "inserts": false}; !maps.Equal(shown, want) {
+		t.Errorf("%v", shown)
 	}
 }

@@ -117,7 +117,7 @@ func (e *examination) diskGroup(ctx context.Context, check, group string, need i
 		}
 		free, _ := number(r[1])
 		free *= mib
-		e.Room(check, group, need, free, "use a smaller --size or --work, or another disk group")
+		e.FreeSpace(check, group, need, free, "use a smaller --size or --work, or another disk group")
 		return
 	}
 	e.Fail(check, "name one that is mounted", "there is no disk group %s", group)

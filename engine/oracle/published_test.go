@@ -43,8 +43,8 @@ func TestDMLAsPublished(t *testing.T) {
 			}
 		}
 		for _, code := range []string{"parse-only", "growth-not-used"} {
-			if said := slices.ContainsFunc(script.Warnings, func(w filewise.Warning) bool { return w.Code == code }); said != published {
-				t.Errorf("published %v: %s is said: %v", published, code, said)
+			if reported := slices.ContainsFunc(script.Warnings, func(w filewise.Warning) bool { return w.Code == code }); reported != published {
+				t.Errorf("published %v: %s is said: %v", published, code, reported)
 			}
 		}
 	}

@@ -302,14 +302,14 @@ func TestFacts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := map[string]string{}
+		reported := map[string]string{}
 		for _, x := range facts {
-			told[x.Name] = x.Value
+			reported[x.Name] = x.Value
 		}
 		for name, want := range map[string]string{"full version": full, "redo log groups": "3", "smallest redo log": "104857600",
 			"largest redo log": "209715200", "cursor_sharing": "FORCE", "plsql_optimize_level": "2"} {
-			if told[name] != want {
-				t.Errorf("%s: %s is %q, want %q", version, name, told[name], want)
+			if reported[name] != want {
+				t.Errorf("%s: %s is %q, want %q", version, name, reported[name], want)
 			}
 		}
 	}

@@ -54,9 +54,9 @@ type filling struct {
 
 // fill puts segments that grow side by side into files with so much space each. All segments begin in the first file,
 // so that they touch as few files as possible.
-func fill(room []int64, segments []segment, uniform int64) filling {
-	f := filling{used: make([]int64, len(room))}
-	rows := make([]bool, len(room))
+func fill(capacity []int64, segments []segment, uniform int64) filling {
+	f := filling{used: make([]int64, len(capacity))}
+	rows := make([]bool, len(capacity))
 	at, had, left := make([]int, len(segments)), make([]int, len(segments)), len(segments)
 	for need := slices.Clone(segments); left > 0; {
 		left = 0
@@ -66,7 +66,7 @@ func fill(room []int64, segments []segment, uniform int64) filling {
 			}
 			left++
 			size := extent(had[s], uniform)
-			i, fits := f.next(room, at[s], size)
+			i, fits := f.next(capacity, at[s], size)
 			if !fits { // the first one grows
 				f.beyond += size
 			}
@@ -76,7 +76,7 @@ func fill(room []int64, segments []segment, uniform int64) filling {
 			if had[s]++; uniform > 0 || had[s] >= firstTogether {
 				i++
 			}
-			at[s] = i % len(room)
+			at[s] = i % len(capacity)
 		}
 	}
 	for _, is := range rows {
@@ -88,10 +88,10 @@ func fill(room []int64, segments []segment, uniform int64) filling {
 }
 
 // next returns the first file, beginning with from, that has space for an extent.
-func (f *filling) next(room []int64, from int, size int64) (i int, fits bool) {
-	for n := range room {
-		i = (from + n) % len(room)
-		if f.used[i]+size <= room[i] {
+func (f *filling) next(capacity []int64, from int, size int64) (i int, fits bool) {
+	for n := range capacity {
+		i = (from + n) % len(capacity)
+		if f.used[i]+size <= capacity[i] {
 			return i, true
 		}
 	}
@@ -152,18 +152,18 @@ func (d *design) inData() []segment {
 
 // predict returns how the work fills the data files.
 func (d *design) predict(files []datafile) filling {
-	room := make([]int64, len(files))
+	capacity := make([]int64, len(files))
 	for i, f := range files {
 		if f.full {
-			room[i] = f.bytes - headerOf(f.bytes, d.block)
+			capacity[i] = f.bytes - headerOf(f.bytes, d.block)
 		}
 	}
 	if len(files) > 0 && !files[0].full { // the files grow in turn
 		for i, f := range files {
-			room[i] = f.max
+			capacity[i] = f.max
 		}
 	}
-	return fill(room, d.inData(), d.uniform())
+	return fill(capacity, d.inData(), d.uniform())
 }
 
 // fit makes preallocated files as large as the work needs, if that is known.

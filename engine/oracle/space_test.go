@@ -106,9 +106,9 @@ func fits(t *testing.T, s workload.Scenario, scale float64, files int, allocatio
 	if f.beyond > 0 {
 		t.Errorf("%s: %d bytes have no room", what, f.beyond)
 	}
-	said := slices.ContainsFunc(d.warnings, func(w filewise.Warning) bool { return w.Code == "files-unreached" && w.Remedy != "" })
-	if said != (f.touched < files) {
-		t.Errorf("%s: %d files are reached, said %v", what, f.touched, said)
+	reported := slices.ContainsFunc(d.warnings, func(w filewise.Warning) bool { return w.Code == "files-unreached" && w.Remedy != "" })
+	if reported != (f.touched < files) {
+		t.Errorf("%s: %d files are reached, said %v", what, f.touched, reported)
 	}
 	if s.Name == "dml" && scale == 0 && block == usualBlock && f.touched < files {
 		t.Errorf("%s: %d files are reached", what, f.touched)
@@ -157,11 +157,11 @@ func TestOneUnreached(t *testing.T) {
 		for n, many := range map[int]bool{touched: false, touched + 1: true} {
 			d.warnings, d.files = nil, slices.Repeat(d.files[:1], n)
 			d.reach()
-			said := slices.ContainsFunc(d.warnings, func(w filewise.Warning) bool {
+			reported := slices.ContainsFunc(d.warnings, func(w filewise.Warning) bool {
 				return strings.Contains(w.Remedy, "more "+want+",") ||
 					strings.Contains(w.Remedy, "larger "+want+",")
 			})
-			if now := d.predict(d.files).touched; now < n != many || said != many {
+			if now := d.predict(d.files).touched; now < n != many || reported != many {
 				t.Errorf("%s: %d of %d files, %v", s.Name, now, n, d.warnings)
 			}
 		}

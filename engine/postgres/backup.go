@@ -159,7 +159,7 @@ func (b *backuper) Restore(ctx context.Context) error {
 		return filewise.Errorf(filewise.CodeInternal, "", "restore of %s: there is no backup, or it is restored already",
 			b.build.design.layout.Name)
 	}
-	i, err := b.server.beside(b.instance)
+	i, err := b.server.secondInstance(b.instance)
 	if err != nil {
 		return client.Failed("restore", err)
 	}
@@ -178,9 +178,9 @@ func (b *backuper) Restore(ctx context.Context) error {
 // restoredSuffix names the directories of a restored server next to the original's.
 const restoredSuffix = ".restored"
 
-// beside makes the directories of a second server next to an instance's. The second server is registered as a
+// secondInstance makes the directories of a second server next to an instance's. The second server is registered as a
 // build, so that Close ends it.
-func (s *managedServer) beside(of *instance) (*instance, error) {
+func (s *managedServer) secondInstance(of *instance) (*instance, error) {
 	at := of.sites
 	at.dirs = nil
 	for _, dir := range of.sites.dirs {

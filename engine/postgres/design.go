@@ -76,7 +76,7 @@ type table struct {
 	Number          int // the table's number in scan and orders, from 1
 	Partitioned     bool
 	Leaves          []leaf // the tables that hold rows: the table itself, or its partitions
-	// If files are added later: the name of the loaded table then, the table of new data, and the partitions.
+	// If files are added later: the names of the loaded table and of the table of new data, and the partitions.
 	Loaded, New string
 	Added       []leaf
 	// In orders: primary key and further indexes, and the column of partitions.

@@ -168,7 +168,7 @@ func (e *examination) space() {
 				"PostgreSQL does not report a tablespace's free space; %s are needed", humanize.IBytes(uint64(need)))
 			continue
 		}
-		e.Room(check, dir, need, free, "free some space, or use a smaller --size")
+		e.FreeSpace(check, dir, need, free, "free some space, or use a smaller --size")
 	}
 }
 

@@ -291,7 +291,7 @@ func (s *externalServer) make(ctx context.Context, kind string, custom bool, cre
 				err = errors.Join(err, exec(drop(kind, name)))
 			}
 		}
-		if unsaid := exec(announce, client.AppName()); unsaid != nil {
+		if failed := exec(announce, client.AppName()); failed != nil {
 			_ = conn.Close(context.WithoutCancel(ctx)) // the session's announcement ends with it
 		}
 		return err

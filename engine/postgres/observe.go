@@ -56,7 +56,7 @@ func (d *design) match(rows [][]any, extended, indexed bool) ([]relation, error)
 	if n := len(found["table"]); n != len(leaves) && !d.custom() {
 		return nil, fmt.Errorf("%w: the server has %s, not %d", filewise.ErrLayout, filewise.FilesName(n), len(leaves))
 	}
-	var data, besides []relation
+	var data, others []relation
 	for _, leaf := range leaves {
 		own := found["table"][leaf.Name]
 		index := found["index"][leaf.Name]
@@ -77,7 +77,7 @@ func (d *design) match(rows [][]any, extended, indexed bool) ([]relation, error)
 			} else if err := leaf.index.holds(&r, d.indexRole()); err != nil {
 				return nil, err
 			}
-			besides = append(besides, r)
+			others = append(others, r)
 		}
 		for _, r := range found["toast"][leaf.Name] {
 			if d.custom() {
@@ -85,10 +85,10 @@ func (d *design) match(rows [][]any, extended, indexed bool) ([]relation, error)
 			} else if err := leaf.space.holds(&r, filewise.RoleSystem); err != nil {
 				return nil, err
 			}
-			besides = append(besides, r)
+			others = append(others, r)
 		}
 	}
-	return append(data, besides...), nil
+	return append(data, others...), nil
 }
 
 // indexRole returns the role of indexes. PostgreSQL keeps every index in its own file. Unless the layout puts indexes

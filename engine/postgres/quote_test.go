@@ -23,13 +23,13 @@ func TestQuoting(t *testing.T) {
 		must(t, dialect.CheckName("table", name))
 		must(t, l.Exec(ctx, "CREATE TABLE "+dialect.Ident(name)+" ()", "COMMENT ON TABLE "+dialect.Ident(name)+" IS "+dialect.Literal(name)))
 		for _, conforming := range []string{"on", "off"} {
-			var found, said string
+			var found, text string
 			must(t, l.Exec(ctx, "SET standard_conforming_strings = "+conforming))
 			must(t, l.Scan(ctx, "SELECT relname::text, obj_description(oid, 'pg_class') FROM pg_class WHERE relname = "+dialect.Literal(name), nil,
 				&found,
-				&said))
-			if found != name || said != name {
-				t.Errorf("%q became %q, %q", name, found, said)
+				&text))
+			if found != name || text != name {
+				t.Errorf("%q became %q, %q", name, found, text)
 			}
 		}
 		must(t, l.Exec(ctx, "SET standard_conforming_strings = on", "DROP TABLE "+dialect.Ident(name)))

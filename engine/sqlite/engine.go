@@ -51,7 +51,7 @@ type server struct {
 func (*server) Offers() map[filewise.Capability]error {
 	absent := func(why string) error { return fmt.Errorf("%s: %w", why, filewise.ErrUnsupported) }
 	return filewise.Offering(map[filewise.Capability]error{ // a restart closes every connection, and with it its page cache
-		filewise.CanLogApart:   absent(logBeside),
+		filewise.CanLogApart:   absent(logTogether),
 		filewise.CanIndexApart: absent(indexesWithin),
 		filewise.CanReset:      absent("SQLite's files are rebuilt for every trial"),
 		filewise.CanTemp:       absent(noTemp),

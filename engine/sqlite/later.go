@@ -12,7 +12,7 @@ import (
 
 // Reasons why SQLite has neither logs nor indexes apart.
 const (
-	logBeside     = "SQLite's write-ahead log lies next to its database file, under the same name"
+	logTogether   = "SQLite's write-ahead log lies next to its database file, under the same name"
 	indexesWithin = "SQLite keeps the indexes of a table in the table's own file"
 )
 

@@ -65,20 +65,20 @@ func (d *database) observeData(ctx context.Context, f *file) (filewise.File, err
 	if path, _ := opened.(string); !sameFile(path, info) {
 		return out, fmt.Errorf("%w: SQLite has %s open, not %s", filewise.ErrLayout, opened, f.path)
 	}
-	told := map[string]any{}
+	values := map[string]any{}
 	for _, pragma := range []string{"page_count", "page_size", "journal_mode", "synchronous"} {
-		if told[pragma], err = f.keeper.value(ctx, "PRAGMA "+pragma); err != nil {
+		if values[pragma], err = f.keeper.value(ctx, "PRAGMA "+pragma); err != nil {
 			return out, err
 		}
 	}
-	if mode, _ := told["journal_mode"].(string); !strings.EqualFold(mode, "wal") {
+	if mode, _ := values["journal_mode"].(string); !strings.EqualFold(mode, "wal") {
 		return out, fmt.Errorf("%w: %s has journal mode %q, not WAL: the file system may lack shared memory", filewise.ErrLayout, f.path, mode)
 	}
-	if sync := told["synchronous"]; sync != synchronousNumber[d.synchronous] {
+	if sync := values["synchronous"]; sync != synchronousNumber[d.synchronous] {
 		return out, fmt.Errorf("%w: %s has synchronous %v, not %s", filewise.ErrLayout, f.path, sync, d.synchronous)
 	}
-	n, _ := told["page_count"].(int64)
-	unit, _ := told["page_size"].(int64)
+	n, _ := values["page_count"].(int64)
+	unit, _ := values["page_size"].(int64)
 	engineBytes := n * unit
 	return filewise.File{
 		Role: filewise.RoleData, Volume: f.volume.Name, Path: f.path,

@@ -111,7 +111,7 @@ func supported(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	}
 	switch {
 	case l.LogVolume != "":
-		return unsupported("leave the log's volume out", "%s", logBeside)
+		return unsupported("leave the log's volume out", "%s", logTogether)
 	case l.Indexes != "" || l.IndexVolume != "":
 		return unsupported("leave the indexes out", "%s", indexesWithin)
 	case l.AddedLater != "" && !slices.Contains(arms, l.AddedLater):

@@ -77,7 +77,7 @@ type backedUp struct {
 	custom           bool   // the database can hold anything
 	stripes          func(name string) ([]filewise.File, error)
 	transfer         func(stripes []string) transfer
-	beside           func(logical string, log bool) joiner // the place to which a file is restored
+	dirOf            func(logical string, log bool) joiner // the place to which a file is restored
 	compare          func(ctx context.Context, copied *sql.DB) error
 }
 
@@ -130,7 +130,7 @@ func newBackuper(b *build) (*backuper, error) {
 		return nil, err
 	}
 	k := &backuper{server: b.server, of: backedUp{database: d.name, prefix: d.name, discard: d.layout.Discard, keep: d.settings.keepBackups,
-		layout: d.layout.Name, file: d.files()[0].Path, stripes: d.stripes, transfer: d.transfer, beside: d.beside, compare: b.compareCopy}}
+		layout: d.layout.Name, file: d.files()[0].Path, stripes: d.stripes, transfer: d.transfer, dirOf: d.dirOf, compare: b.compareCopy}}
 	return k, k.checkVolumes(d.layout.BackupVolumes(d.target.Volumes))
 }
 
@@ -300,15 +300,15 @@ func (k *backuper) Restore(ctx context.Context) error {
 	if err != nil {
 		return filewise.Errorf(filewise.CodeInternal, "", "%w", err)
 	}
-	if err := k.session.restore(ctx, k.of.transfer(pathsOf(k.written)), name, text, k.of.beside); err != nil {
+	if err := k.session.restore(ctx, k.of.transfer(pathsOf(k.written)), name, text, k.of.dirOf); err != nil {
 		return err
 	}
 	k.restored, k.marker = name, text
 	return nil
 }
 
-// beside returns the directory of a build's file, by the file's name in the database.
-func (d *design) beside(logical string, log bool) joiner {
+// dirOf returns the directory of a build's file, by the file's name in the database.
+func (d *design) dirOf(logical string, log bool) joiner {
 	if log {
 		return d.logDir
 	}

@@ -63,9 +63,9 @@ func (d *design) warnReach(add func(code, message, remedy string)) {
 		return
 	}
 	g, files := d.primary(), d.layout.Data.Files
-	if room := g.Room(); d.layout.Data.Allocation != filewise.Growing && all > room {
+	if capacity := g.Capacity(); d.layout.Data.Allocation != filewise.Growing && all > capacity {
 		add("rows-outgrow-files", fmt.Sprintf("The rows take about %s, and the files have %s for them: they grow while they are filled.",
-			bytesText(all), bytesText(room)), "Give --size "+sizeFlag(((all+systemExtents)*5/4+int64(files))*extent)+" or more.")
+			bytesText(all), bytesText(capacity)), "Give --size "+sizeFlag(((all+systemExtents)*5/4+int64(files))*extent)+" or more.")
 	}
 	g.Take(min(largest, 1<<16)) // by then each file has had its turn
 	if n := g.Touched(); n < files {

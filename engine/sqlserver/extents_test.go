@@ -68,9 +68,9 @@ func TestRoom(t *testing.T) {
 		d, err := newDesign(target, l, inserts(t, nil).Program(), somewhere(testName, "mark"))
 		ok(t, err)
 		g := d.primary()
-		room := g.Room()
+		room := g.Capacity()
 		g.Take(room + 1)
-		if grown := g.Room() + 1; room != c.room || grown != c.grown {
+		if grown := g.Capacity() + 1; room != c.room || grown != c.grown {
 			t.Errorf("%+v: room for %d extents, and %d more", c, room, grown)
 		}
 	}
@@ -194,7 +194,8 @@ func TestUntouchedFile(t *testing.T) {
 
 // TestMountPoints: a directory has the space of the nearest mount point above it.
 func TestMountPoints(t *testing.T) {
-	mounts := map[string]room{`D:\`: {free: 1}, `D:\sql\`: {free: 2}, `D:\sql\data\`: {free: 3}, `D:\sql\log\`: {free: 4}, `E:\`: {free: 5}}
+	mounts := map[string]mountSpace{`D:\`: {free: 1}, `D:\sql\`: {free: 2}, `D:\sql\data\`: {free: 3}, `D:\sql\log\`: {free: 4},
+		`E:\`: {free: 5}}
 	dir, err := parseDir(`D:\sql\data\x`)
 	ok(t, err)
 	for range 9 { // in any order

@@ -366,7 +366,7 @@ func tellingOf(t *testing.T, file string) map[string][]string {
 	t.Helper()
 	text, err := sqlFiles.ReadFile("sql/" + file + ".sql")
 	ok(t, err)
-	said, all := map[string]int{}, map[string][]string{}
+	shown, all := map[string]int{}, map[string][]string{}
 	for _, section := range strings.Split(string(text), "-- name: ")[1:] {
 		head, body, _ := strings.Cut(section, "\n")
 		name := strings.Fields(head)[0]
@@ -376,14 +376,14 @@ func tellingOf(t *testing.T, file string) map[string][]string {
 			}
 			for _, piece := range action.Split(line, -1) {
 				if piece = strings.TrimRight(strings.TrimSpace(piece), ";"); len(piece) >= 10 && !slices.Contains(all[name], piece) {
-					said[piece]++
+					shown[piece]++
 					all[name] = append(all[name], piece)
 				}
 			}
 		}
 	}
 	for name, pieces := range all {
-		all[name] = slices.DeleteFunc(pieces, func(piece string) bool { return said[piece] > 1 })
+		all[name] = slices.DeleteFunc(pieces, func(piece string) bool { return shown[piece] > 1 })
 	}
 	return all
 }

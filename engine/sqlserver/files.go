@@ -152,8 +152,8 @@ func (d *design) logGrowth() int64 {
 }
 
 // logPlace returns the volume of the log, and the log's directory there.
-func (d *design) logPlace(dirs map[string]joiner, at place, beside filewise.Volume) (volume string, dir joiner) {
-	volume = cmp.Or(d.layout.LogVolume, beside.Name)
+func (d *design) logPlace(dirs map[string]joiner, at place, dataVolume filewise.Volume) (volume string, dir joiner) {
+	volume = cmp.Or(d.layout.LogVolume, dataVolume.Name)
 	for _, v := range d.target.Volumes {
 		if v.Name == volume && v.Dir == "" {
 			return volume, at.log // the server has a separate default for logs
@@ -162,8 +162,8 @@ func (d *design) logPlace(dirs map[string]joiner, at place, beside filewise.Volu
 	return volume, dirs[volume]
 }
 
-func (d *design) placeLog(dirs map[string]joiner, at place, beside filewise.Volume) error {
-	volume, dir := d.logPlace(dirs, at, beside)
+func (d *design) placeLog(dirs map[string]joiner, at place, dataVolume filewise.Volume) error {
+	volume, dir := d.logPlace(dirs, at, dataVolume)
 	d.logDir = dir
 	f := file{Logical: "fw_log", KB: d.settings.logSize(d.layout.ServerBytes(), d.layout.Data.Allocation == filewise.Growing, d.program) / kib,
 		GrowthKB: d.logGrowth() / kib,

@@ -110,8 +110,8 @@ func (g *fillGroup) Reaching(extents int64) int64 {
 	return extents
 }
 
-// Room returns how many extents all files hold before one grows.
-func (g *fillGroup) Room() (n int64) {
+// Capacity returns how many extents all files hold before one grows.
+func (g *fillGroup) Capacity() (n int64) {
 	for _, free := range g.free {
 		n += free
 	}

@@ -57,13 +57,13 @@ func (l *long) close() error {
 	return l.pool.Close()
 }
 
-type told struct {
+type detailed struct {
 	error
 	text string
 }
 
-func (t told) Error() string { return t.text }
-func (t told) Unwrap() error { return t.error }
+func (t detailed) Error() string { return t.text }
+func (t detailed) Unwrap() error { return t.error }
 
 // allErrors returns an error that shows every error of one answer, first to last.
 func allErrors(err error) error {
@@ -75,5 +75,5 @@ func allErrors(err error) error {
 	for _, e := range last.All {
 		texts = append(texts, fmt.Sprintf("%s (%d)", strings.TrimSuffix(e.Message, "."), e.Number))
 	}
-	return told{err, strings.Join(texts, "; ")}
+	return detailed{err, strings.Join(texts, "; ")}
 }

@@ -221,15 +221,15 @@ func (d *design) enlarge(tables []dialect.Table) {
 	if d.layout.Data.Allocation == filewise.Growing {
 		return
 	}
-	room := map[string]int64{}
+	sizes := map[string]int64{}
 	for _, t := range tables {
 		for _, x := range t.Indexes {
-			room[d.groupOf(x)] += x.Bytes
+			sizes[d.groupOf(x)] += x.Bytes
 		}
 	}
 	for _, files := range [][]file{d.data, d.index} {
 		for i, f := range files {
-			files[i].KB = max(f.KB, dialect.Each(room[f.group], len(files), leastFile)/kib)
+			files[i].KB = max(f.KB, dialect.Each(sizes[f.group], len(files), leastFile)/kib)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (e *examination) space(ctx context.Context) {
 }
 
 // placeOf compares the free space of a directory with the needed space. failed explains why mounts are not known.
-func (e *examination) placeOf(check string, dir serverDir, need int64, mounts map[string]room, failed error) {
+func (e *examination) placeOf(check string, dir serverDir, need int64, mounts map[string]mountSpace, failed error) {
 	free, mount, ok := freeAt(mounts, dir)
 	switch {
 	case ok && (mounts[mount].drive && free < need || free == 0):
@@ -51,13 +51,13 @@ func (e *examination) placeOf(check string, dir serverDir, need int64, mounts ma
 	case !ok:
 		e.Note(check, "", "%s needed; the server does not report the free space of %s", humanize.IBytes(uint64(need)), dir)
 	default:
-		e.Room(check, mount, need, free, "use a smaller --size, or another --volume")
+		e.FreeSpace(check, mount, need, free, "use a smaller --size, or another --volume")
 	}
 }
 
 // logSpace returns the space for logs that a volume's space includes. By default the server keeps logs on another mount
 // point. Builds of all layouts exist at once, so shared space must hold all of their logs.
-func (e *examination) logSpace(mounts map[string]room) map[string]int64 {
+func (e *examination) logSpace(mounts map[string]mountSpace) map[string]int64 {
 	s := e.server
 	_, data, _ := freeAt(mounts, s.identity.data)
 	if _, log, ok := freeAt(mounts, s.identity.log); !ok || log == data {
@@ -101,15 +101,15 @@ func (d *design) defaultVolume() string {
 	return ""
 }
 
-// room is the free bytes of a mount point. If the mount point is only a drive, another one can lie below it.
-type room struct {
+// mountSpace is the free bytes of a mount point. If the mount point is only a drive, another one can lie below it.
+type mountSpace struct {
 	free  int64
 	drive bool
 }
 
 // mounts returns the free bytes by mount point, as far as the account can see them.
-func (s *externalServer) mounts(ctx context.Context) (map[string]room, error) {
-	all := map[string]room{}
+func (s *externalServer) mounts(ctx context.Context) (map[string]mountSpace, error) {
+	all := map[string]mountSpace{}
 	names := []string{"volumes"}
 	if s.identity.version.major >= 14 {
 		names = append(names, "drives")
@@ -124,7 +124,7 @@ func (s *externalServer) mounts(ctx context.Context) (map[string]room, error) {
 		for _, r := range rows {
 			_, known := all[r.Text("mount")]
 			if n, ok := r.Number("available"); ok && r.Text("mount") != "" && !known {
-				all[r.Text("mount")] = room{n, section == "drives"}
+				all[r.Text("mount")] = mountSpace{n, section == "drives"}
 			}
 		}
 	}
@@ -132,7 +132,7 @@ func (s *externalServer) mounts(ctx context.Context) (map[string]room, error) {
 }
 
 // freeAt returns the free bytes at the longest mount point above a directory.
-func freeAt(mounts map[string]room, dir serverDir) (free int64, mount string, ok bool) {
+func freeAt(mounts map[string]mountSpace, dir serverDir) (free int64, mount string, ok bool) {
 	for m, r := range mounts {
 		if dir.Within(m) && len(m) > len(mount) {
 			free, mount, ok = r.free, m, true

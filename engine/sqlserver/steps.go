@@ -191,7 +191,7 @@ func (s stepper) restore(t transfer) {
 	vars["Name"], vars["Mark"], vars["Unmarked"], vars["Custom"] = name, planMarker, false, false
 	var moves []move
 	for i, f := range d.files() {
-		path, err := d.beside(f.Logical, f.role == filewise.RoleLog).Join(fmt.Sprintf("%s_restored_%02d%s", name, i+1, extensionOf(f)))
+		path, err := d.dirOf(f.Logical, f.role == filewise.RoleLog).Join(fmt.Sprintf("%s_restored_%02d%s", name, i+1, extensionOf(f)))
 		s.AddAll("", "", nil, err)
 		moves = append(moves, move{f.Logical, path})
 	}

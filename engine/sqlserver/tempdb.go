@@ -106,7 +106,7 @@ func (t tempdb) change(v version) []string {
 		name := t.unused(n)
 		t.files = append(t.files, tempFile{logical: name})
 		all = append(all, fmt.Sprintf("ALTER DATABASE [tempdb] ADD FILE (NAME = %s, FILENAME = %s, SIZE = %dKB, FILEGROWTH = %dKB);",
-			dialect.Literal(name), dialect.Literal(t.beside(name+".ndf")), bytes/kib, tempGrowth/kib))
+			dialect.Literal(name), dialect.Literal(t.sibling(name+".ndf")), bytes/kib, tempGrowth/kib))
 	}
 	if len(all) > 0 {
 		all = append(all, t.sum(len(t.files), bytes))
@@ -140,8 +140,8 @@ func (t tempdb) unused(n int) string {
 	}
 }
 
-// beside returns a path in the first file's directory.
-func (t tempdb) beside(name string) string {
+// sibling returns a path in the first file's directory.
+func (t tempdb) sibling(name string) string {
 	at := t.files[0].path
 	if i := strings.LastIndexAny(at, `\/`); i >= 0 {
 		return at[:i+1] + name

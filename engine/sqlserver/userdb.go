@@ -171,15 +171,15 @@ func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Progr
 		file: s.their.file, custom: true, keep: set.keepBackups, layout: l.Name,
 		stripes:  d.ownStripes,
 		transfer: func(stripes []string) transfer { t.stripes = stripes; return t },
-		beside:   s.besideData, compare: b.compare}}
+		dirOf:    s.dataDir, compare: b.compare}}
 	if err := b.checkVolumes(d.ownVolumes()); err != nil {
 		return nil, err
 	}
 	return &filewise.Database{Build: b, Backup: b, BackupTook: b.Took, Probes: s.probes()}, nil
 }
 
-// besideData returns the directory for a restored file: the server's default for its kind.
-func (s *ownServer) besideData(_ string, log bool) joiner {
+// dataDir returns the directory for a restored file: the server's default for its kind.
+func (s *ownServer) dataDir(_ string, log bool) joiner {
 	if log {
 		return s.identity.log
 	}

@@ -63,11 +63,11 @@ func Volume(t filewise.Target, l filewise.Layout) filewise.Volume {
 	return t.Volumes[max(slices.IndexFunc(t.Volumes, func(v filewise.Volume) bool { return v.Name == name }), 0)]
 }
 
-// Room adds findings on whether the volumes have space for a backup of so many bytes.
-func Room(e *findings.Examination, volumes []filewise.Volume, bytes int64) {
+// CheckSpace adds findings on whether the volumes have space for a backup of so many bytes.
+func CheckSpace(e *findings.Examination, volumes []filewise.Volume, bytes int64) {
 	for _, v := range volumes {
 		if free, err := filesystem.Free(v.Dir); err == nil {
-			e.Room("free space of "+v.Name, v.Dir, bytes, free, "free some space, or name another --volume")
+			e.FreeSpace("free space of "+v.Name, v.Dir, bytes, free, "free some space, or name another --volume")
 		}
 	}
 }

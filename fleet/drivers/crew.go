@@ -154,7 +154,7 @@ func (c *Crew) Drive(ctx context.Context, s experiment.Share) (drive.Result, err
 	}
 	lead := max(leastLead, c.lead*3/4)
 	for _, a := range answers {
-		lead = max(lead, 2*(c.lead-a.Told))
+		lead = max(lead, 2*(c.lead-a.Lead))
 	}
 	c.lead = min(lead, mostLead)
 	return c.merged(answers, at, s.Window == 0)

@@ -252,7 +252,7 @@ func (d *Driver) start(ctx context.Context, s Start) (out Answer, err error) {
 	defer func() { err = errors.Join(err, d.disarm()) }()
 	now := d.Clock.Now()
 	a.load.Start = now.Add(s.At.Sub(now.Add(a.clock.Ahead)))
-	out.Told, out.Clock = a.load.Start.Sub(now), a.clock
+	out.Lead, out.Clock = a.load.Start.Sub(now), a.clock
 	out.Result, err = drive.Run(ctx, a.load)
 	out.Late = out.Result.Late
 	return out, err

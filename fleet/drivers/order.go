@@ -59,7 +59,7 @@ type Start struct {
 type Answer struct {
 	Clock   Reading       `json:"clock"`
 	Result  drive.Result  `json:"result"`  // of the load, after Start
-	Told    time.Duration `json:"told_ns"` // how long before the start the order came; negative means after it
+	Lead    time.Duration `json:"told_ns"` // how long before the start the order came; negative means after it
 	Late    time.Duration `json:"late_ns"`
 	Failure *Failure      `json:"failure,omitempty"`
 }

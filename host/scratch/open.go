@@ -98,7 +98,7 @@ func openDir(volume *os.Root, e entry) (*os.Root, error) {
 	}
 	now, err := dir.Stat(".")
 	if err == nil && !os.SameFile(info, now) {
-		err = errors.New("it was replaced while it was looked at")
+		err = errors.New("it was replaced while it was examined")
 	}
 	if err != nil {
 		dir.Close()
@@ -157,7 +157,7 @@ func readMarker(dir *os.Root, e entry) (m marker, f *os.File, err error) {
 	}
 	b, err := readRegular(f)
 	if now, statErr := f.Stat(); statErr != nil || !os.SameFile(info, now) {
-		err = errors.Join(errors.New("replaced while it was looked at"), statErr)
+		err = errors.Join(errors.New("replaced while it was examined"), statErr)
 	}
 	if err == nil {
 		m, err = parseMarker(b, e)

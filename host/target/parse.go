@@ -125,7 +125,7 @@ func setHost(a *filewise.Address, text string) error {
 	if inner, ok := strings.CutPrefix(text, "["); ok {
 		host, after, closed := strings.Cut(inner, "]")
 		if !closed {
-			return wrong(form, "the address in [ ] is not closed")
+			return wrong(form, "the address lacks its closing ]")
 		}
 		if after != "" && after[0] != ':' {
 			return wrong(form, "between the address in [ ] and the port is no colon")

@@ -110,8 +110,8 @@ func (e *Examination) Connections(need, free int64, remedy, in string) {
 	e.OK(check, "%d are needed, and %s", need, in)
 }
 
-// Room compares the free bytes of a place with the bytes needed there.
-func (e *Examination) Room(check, place string, need, free int64, remedy string) {
+// FreeSpace compares the free bytes of a directory with the bytes needed there.
+func (e *Examination) FreeSpace(check, place string, need, free int64, remedy string) {
 	const text = "%s needed, and %s has %s free"
 	if free < need {
 		e.Fail(check, remedy, text, size(need), place, size(free))

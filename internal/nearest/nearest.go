@@ -34,7 +34,7 @@ func Name(given string, known []string) string {
 			continue
 		}
 		apart := utf8.RuneCountInString(lower) - length
-		near = append(near, candidate{name: k, distance: distance, alike: alike(word, lower), apart: max(apart, -apart)})
+		near = append(near, candidate{name: k, distance: distance, prefix: commonPrefix(word, lower), apart: max(apart, -apart)})
 	}
 	if len(near) == 0 {
 		return ""
@@ -44,16 +44,16 @@ func Name(given string, known []string) string {
 
 // candidate is a known name that may be meant.
 type candidate struct {
-	name                   string
-	distance, alike, apart int // edits, bytes at the start in common, difference in length
+	name                    string
+	distance, prefix, apart int // edits, bytes at the start in common, difference in length
 }
 
 func (c candidate) compare(d candidate) int {
-	return cmp.Or(cmp.Compare(c.distance, d.distance), cmp.Compare(d.alike, c.alike), cmp.Compare(c.apart, d.apart))
+	return cmp.Or(cmp.Compare(c.distance, d.distance), cmp.Compare(d.prefix, c.prefix), cmp.Compare(c.apart, d.apart))
 }
 
-// alike returns the number of bytes in the common beginning of two words.
-func alike(a, b string) int {
+// commonPrefix returns the number of bytes in the common beginning of two words.
+func commonPrefix(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++

@@ -202,12 +202,12 @@ func waitsMost(c Cause) bool {
 // noBottleneck returns a sentence for when no limit was reached: how near the nearest resource of each kind was.
 func (in Input) noBottleneck(near []Use) string {
 	var parts []string
-	said := make(map[string]bool)
+	shown := make(map[string]bool)
 	for _, u := range near {
-		if said[u.Kind] {
+		if shown[u.Kind] {
 			continue
 		}
-		said[u.Kind] = true
+		shown[u.Kind] = true
 		switch u.Kind {
 		case KindCPU:
 			busy := fmt.Sprintf("the CPU was %.0f %% busy", u.Percent)

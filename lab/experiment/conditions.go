@@ -120,7 +120,7 @@ func (a asked) medians(of func(filewise.Layout, filewise.Trial) (float64, bool))
 // reach checks that every file of every layout was used in the typical trial.
 func (a asked) reach() finding {
 	const threshold = "every file of every layout takes part"
-	several := func(l filewise.Layout) bool { return max(l.Data.Files, l.Temp.Files) > 1 && alike(l) }
+	several := func(l filewise.Layout) bool { return max(l.Data.Files, l.Temp.Files) > 1 && evenlyUsed(l) }
 	idle := a.medians(func(l filewise.Layout, t filewise.Trial) (float64, bool) {
 		n, ok := untouched(l, t)
 		return float64(n), ok && several(l)
@@ -140,8 +140,8 @@ func (a asked) reach() finding {
 	return found(false, threshold, a.plan.moreWork(), "%s", strings.Join(names, ", "))
 }
 
-// alike reports whether a layout's files should have equal loads.
-func alike(l filewise.Layout) bool {
+// evenlyUsed reports whether a layout's files should have equal loads.
+func evenlyUsed(l filewise.Layout) bool {
 	return l.AddedLater != filewise.LaterUntouched && l.AddedLater != filewise.LaterNewData
 }
 

@@ -91,10 +91,10 @@ func TestConditions(t *testing.T) {
 			Measures: []filewise.Measure{m},
 			Files:    []filewise.File{data("/a", 1<<20)}, Final: x.final}
 		c := conditionOf(t, p, []filewise.Trial{tr}, x.condition)
-		said := strings.Join([]string{c.Sign(), c.Measured, c.Mend}, "|")
+		text := strings.Join([]string{c.Sign(), c.Measured, c.Mend}, "|")
 		for _, part := range strings.Split(x.want, "|") {
-			if !strings.Contains(said, part) {
-				t.Errorf("%s: %q, want %q", name, said, part)
+			if !strings.Contains(text, part) {
+				t.Errorf("%s: %q, want %q", name, text, part)
 			}
 		}
 	}

@@ -85,9 +85,9 @@ func writeTime(m filewise.Measure) (float64, bool) {
 	return took / most, most > 0
 }
 
-// room returns the size that a layout's data files are given in all, in bytes. If no file is ever added, it is the size
-// of the one file.
-func room(l filewise.Layout) int64 {
+// givenSize returns the total size that a layout's data files are given, in bytes. If no file is ever added, it is the
+// size of the one file.
+func givenSize(l filewise.Layout) int64 {
 	if l.AddedLater == filewise.LaterUntouched && l.Data.Files > 0 {
 		return l.Data.Bytes / int64(l.Data.Files)
 	}
@@ -107,7 +107,7 @@ func (l *life) outgrown() []filewise.Warning {
 			bytes += f.Bytes
 		}
 	}
-	given := room(l.layout)
+	given := givenSize(l.layout)
 	if bytes <= given+given/100 {
 		return nil
 	}

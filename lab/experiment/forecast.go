@@ -151,11 +151,11 @@ func (s standing) forecast() *Forecast {
 	}
 	blocks, layouts := s.results[0].Blocks, len(s.plan.Layouts)
 	if from := ForecastFrom(layouts); blocks < from {
-		said := fmt.Sprintf("What the budget can resolve is forecast from block %d on", from)
+		text := fmt.Sprintf("What the budget can resolve is forecast from block %d on", from)
 		if n := s.schedule.MaxBlocks; n < from {
-			said += fmt.Sprintf("; %d are planned", n)
+			text += fmt.Sprintf("; %d are planned", n)
 		}
-		return &Forecast{From: from, Sentence: said + "."}
+		return &Forecast{From: from, Sentence: text + "."}
 	}
 	noise := 0.0
 	for _, r := range s.plan.judged(s.results) {

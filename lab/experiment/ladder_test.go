@@ -130,22 +130,22 @@ func TestWhatItWouldTakeIsSaidEarly(t *testing.T) {
 		w := climber(t, 1<<40, map[int]float64{1: 1000, 2: 1000})
 		w.plan.Budget, w.plan.MaxBlocks = budget, 30
 		trials, _ := w.run(t)
-		said := false
+		reported := false
 		for n := range trials {
 			j, err := w.plan.Judge(trials[:n+1])
 			if err != nil {
 				t.Fatal(err)
 			}
 			i := slices.IndexFunc(j.Warnings, func(x filewise.Warning) bool { return x.Code == "conditions" })
-			if first := i >= 0 && !said; first && (j.Elapsed > budget/3 || !strings.HasPrefix(j.Warnings[i].Remedy, "It needs ")) {
+			if first := i >= 0 && !reported; first && (j.Elapsed > budget/3 || !strings.HasPrefix(j.Warnings[i].Remedy, "It needs ")) {
 				t.Errorf("budget %v: after %v, with %d rungs: %+v", budget, j.Elapsed, len(w.plan.Rungs), j.Warnings[i])
 			}
-			if said && i < 0 {
+			if reported && i < 0 {
 				t.Errorf("budget %v: after %v it is no longer said", budget, j.Elapsed)
 			}
-			said = said || i >= 0
+			reported = reported || i >= 0
 		}
-		if !said {
+		if !reported {
 			t.Errorf("budget %v: not said, with %d rungs", budget, len(w.plan.Rungs))
 		}
 	}

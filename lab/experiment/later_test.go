@@ -70,9 +70,9 @@ func TestLoadedAnewWithoutReset(t *testing.T) {
 			names = append(names, s.Name)
 		}
 		want := []string{filewise.StageBuild, filewise.StageLoad, filewise.StageExtend, filewise.StageSettle}
-		said := slices.ContainsFunc(tr.Warnings, func(w filewise.Warning) bool { return w.Code == "loaded-anew" })
-		if tr.State != filewise.Done || tr.Build != "" || !said || len(names) < 4 || !slices.Equal(names[:4], want) {
-			t.Errorf("%+v: %s %q on build %q, said %v, stages %v", tr.Cell, tr.State, tr.Reason, tr.Build, said, names)
+		reported := slices.ContainsFunc(tr.Warnings, func(w filewise.Warning) bool { return w.Code == "loaded-anew" })
+		if tr.State != filewise.Done || tr.Build != "" || !reported || len(names) < 4 || !slices.Equal(names[:4], want) {
+			t.Errorf("%+v: %s %q on build %q, said %v, stages %v", tr.Cell, tr.State, tr.Reason, tr.Build, reported, names)
 		}
 	}
 	if n := w.engine.Undropped(); n != 0 {
@@ -108,15 +108,15 @@ func TestOutgrownByArm(t *testing.T) {
 	w.plan.Preload = 1000 * int64(w.plan.Params.RowBytes)
 	trials, _ := w.run(t)
 	for _, tr := range trials {
-		var said []string
+		var lines []string
 		for _, x := range tr.Warnings {
 			if x.Code == "outgrown" {
-				said = append(said, x.Message)
+				lines = append(lines, x.Message)
 			}
 		}
 		untouched := tr.Cell.Layout == string(filewise.LaterUntouched)
-		if !tr.Cell.Pilot && (len(said) == 1) != untouched {
-			t.Errorf("%s: %v", tr.Cell.Layout, said)
+		if !tr.Cell.Pilot && (len(lines) == 1) != untouched {
+			t.Errorf("%s: %v", tr.Cell.Layout, lines)
 		}
 	}
 }

@@ -307,13 +307,13 @@ func (l *life) recorded(phase filewise.Phase, m filewise.Measure) error {
 	return err
 }
 
-// longestBeside bounds the load that runs during an act. Its slices have the length besideSlice, so that there are few
+// longestLoad bounds the load that runs during an act. Its slices have the length loadSlice, so that there are few
 // of them.
-const longestBeside, besideSlice = 24 * time.Hour, time.Second
+const longestLoad, loadSlice = 24 * time.Hour, time.Second
 
-// beside runs an act while the load of another phase runs. If the phase has no load beside it, beside runs the act
-// alone. The returned function records the load's work.
-func (l *life) beside(ctx context.Context, phase filewise.Phase, act func() error) (record func() error, err error) {
+// underLoad runs an act while the load of another phase runs. If the phase has no such load, underLoad runs
+// the act alone. The returned function records the load's work.
+func (l *life) underLoad(ctx context.Context, phase filewise.Phase, act func() error) (record func() error, err error) {
 	record = func() error { return nil }
 	i := l.program.PhaseOf(phase.ConcurrentLoad)
 	if i < 0 {
@@ -329,7 +329,7 @@ func (l *life) beside(ctx context.Context, phase filewise.Phase, act func() erro
 	if err != nil {
 		return record, err
 	}
-	load.SliceLength, load.Window, load.Until = besideSlice, longestBeside, over
+	load.SliceLength, load.Window, load.Until = loadSlice, longestLoad, over
 	var result drive.Result
 	var loadErr error
 	go func() {

@@ -17,8 +17,8 @@ func TestLatencyLossOfOperations(t *testing.T) {
 		"": nil, "Caution: p99 is long.": {insert}, "Caution, insert: p99 is long.": {{Name: "select"}, insert},
 		"Caution, insert: p99 is long. Caution, insert: p99 is long.": {insert, insert},
 	} {
-		if said := (experiment.Judgement{Operations: operations}).LatencyLoss(); said != want {
-			t.Errorf("it says %q, want %q", said, want)
+		if text := (experiment.Judgement{Operations: operations}).LatencyLoss(); text != want {
+			t.Errorf("it says %q, want %q", text, want)
 		}
 	}
 }

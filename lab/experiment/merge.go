@@ -125,7 +125,7 @@ func (p Plan) narrows(r verdict.Result, analysis verdict.Analysis) bool {
 // more of the time is measured; more interleaved blocks mean that their spread is estimated better. Most of a block is
 // measured if the budget allows that.
 func (h history) narrowing(least int, s Schedule, c costs, left float64) int {
-	const alike = 1.01 // two half widths within 1 % count as equal
+	const closeEnough = 1.01 // two half widths within 1 % count as equal
 	p, noise := h.plan, h.pilotNoise(s.Turn)
 	half := func(rounds int) float64 {
 		n := min(p.MaxBlocks, int(left/float64(c.block(rounds))))
@@ -143,7 +143,7 @@ func (h history) narrowing(least int, s Schedule, c costs, left float64) int {
 			return r
 		case now <= narrowest:
 			narrowest, most = now, r
-		case now <= alike*narrowest:
+		case now <= closeEnough*narrowest:
 			most = r
 		}
 	}

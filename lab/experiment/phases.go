@@ -139,7 +139,7 @@ func (l *life) backupPhase(ctx context.Context, phase filewise.Phase) error {
 	l.measuring(Event{Probes: live, Operation: phase.Operation, Unit: phase.Unit})
 	stop := probes.Watch(ctx, 0)
 	var took time.Duration
-	record, err := l.beside(ctx, phase, func() (err error) {
+	record, err := l.underLoad(ctx, phase, func() (err error) {
 		start := l.runner.Clock.Now()
 		err = l.beating(phase.Operation, func() (err error) {
 			if phase.Act == filewise.ActBackup {

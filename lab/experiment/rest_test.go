@@ -118,11 +118,11 @@ func TestRestNeedsRest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := false
+	reported := false
 	for _, warning := range j.Warnings {
-		said = said || warning.Code == "window-observed" && warning.Remedy == "grant it"
+		reported = reported || warning.Code == "window-observed" && warning.Remedy == "grant it"
 	}
-	if trials[0].Measures[0].Rest != nil || !said {
+	if trials[0].Measures[0].Rest != nil || !reported {
 		t.Errorf("observed %+v; warnings %+v", trials[0].Measures[0].Rest, j.Warnings)
 	}
 }
@@ -146,10 +146,10 @@ func TestDrainsOfOthersAreNotJudged(t *testing.T) {
 			}
 		}
 		i := slices.IndexFunc(j.Conditions, func(c filewise.Condition) bool { return c.Name == filewise.CondWrites })
-		said := slices.ContainsFunc(j.Warnings, func(x filewise.Warning) bool {
+		reported := slices.ContainsFunc(j.Warnings, func(x filewise.Warning) bool {
 			return x.Code == "window-observed" && strings.Contains(x.Message, "30 %")
 		})
-		if said == rests || !rests && !j.Conditions[i].Broken() {
+		if reported == rests || !rests && !j.Conditions[i].Broken() {
 			t.Errorf("others %.0f %%: condition %+v, warnings %+v", 100*others, j.Conditions[i], j.Warnings)
 		}
 	}

@@ -23,7 +23,7 @@ const (
 func (h history) spreadWarning() []filewise.Warning {
 	var found, read []string
 	for _, l := range h.plan.Layouts {
-		if l.Data.Files < 2 || !alike(l) {
+		if l.Data.Files < 2 || !evenlyUsed(l) {
 			continue
 		}
 		var even []float64

@@ -197,10 +197,10 @@ func TestP99LimitUndecided(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := j.Sentences()[0]
-	if !strings.HasPrefix(said, "Undecided") || !strings.Contains(said,
-		"Beyond the latency limit of 15 ms, and so not to be recommended: 2 files (") || strings.Contains(said, "1 file (") {
-		t.Errorf("%q", said)
+	text := j.Sentences()[0]
+	if !strings.HasPrefix(text, "Undecided") || !strings.Contains(text,
+		"Beyond the latency limit of 15 ms, and so not to be recommended: 2 files (") || strings.Contains(text, "1 file (") {
+		t.Errorf("%q", text)
 	}
 }
 

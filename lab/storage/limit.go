@@ -90,11 +90,11 @@ func (l Limit) String() string {
 	return s
 }
 
-var told = regexp.MustCompile(`^sequential read ([0-9.]+ [kMGTPE]?B)/s, write ([0-9.]+ [kMGTPE]?B)/s;`)
+var throughputs = regexp.MustCompile(`^sequential read ([0-9.]+ [kMGTPE]?B)/s, write ([0-9.]+ [kMGTPE]?B)/s;`)
 
 // Rates parses the rates of sequential access from the text of String, in bytes per second. 0 means the text has none.
 func Rates(limit string) (read, written float64) {
-	m := told.FindStringSubmatch(limit)
+	m := throughputs.FindStringSubmatch(limit)
 	if m == nil {
 		return 0, 0
 	}

@@ -24,16 +24,16 @@ const (
 
 // noise holds which arms of an analysis are equally noisy (the pool), and the fit of the pool.
 type noise struct {
-	alike []bool
-	pool  twoWay // fit of the equally noisy arms alone; unused if there are none
+	similar []bool
+	pool    twoWay // fit of the equally noisy arms alone; unused if there are none
 }
 
 // judgeNoise finds the running arms of equal noise. It fits the arms found so far alone, because noisy arms blur the
-// effects of blocks, and so the noise of other arms. It returns an empty pool if fewer than three arms are alike, or if
+// effects of blocks, and so the noise of other arms. It returns an empty pool if fewer than three arms are similar, or if
 // the design has too few arms to show which arm is odd.
 func (s *scene) judgeNoise(running []bool) noise {
 	g := s.grid
-	none := noise{alike: make([]bool, g.width)}
+	none := noise{similar: make([]bool, g.width)}
 	if g.width < boundary.Rules2.Pooled {
 		return none
 	}
@@ -46,21 +46,21 @@ func (s *scene) judgeNoise(running []bool) noise {
 		if !ok {
 			return none
 		}
-		alike := pool.alike(g, running, members)
-		if round == likeRounds || slices.Equal(alike, members) {
+		similar := pool.similar(g, running, members)
+		if round == likeRounds || slices.Equal(similar, members) {
 			if pool.skewed(g, members) {
 				return none
 			}
-			return noise{alike: members, pool: pool}
+			return noise{similar: members, pool: pool}
 		}
-		if members = alike; count(members) < atLeastLike {
+		if members = similar; count(members) < atLeastLike {
 			return none
 		}
 	}
 }
 
-// alike returns the arms whose mean square equals the median arm's, by an F quantile to either side.
-func (f *twoWay) alike(g grid, running, members []bool) []bool {
+// similar returns the arms whose mean square equals the median arm's, by an F quantile to either side.
+func (f *twoWay) similar(g grid, running, members []bool) []bool {
 	odd := f.outliers(g, running)
 	squares, present := make([]float64, g.width), []float64{}
 	blocks := 0
@@ -85,17 +85,17 @@ func (f *twoWay) alike(g grid, running, members []bool) []bool {
 		squares[j] /= 1 + share
 		present, blocks = append(present, squares[j]), max(blocks, len(r))
 	}
-	alike := make([]bool, g.width)
+	similar := make([]bool, g.width)
 	if len(present) == 0 {
-		return alike
+		return similar
 	}
 	slices.Sort(present)
 	median := present[(len(present)-1)/2]
 	limit := distuv.F{D1: float64(blocks - 1), D2: float64((blocks-1)*len(present)/2 + 1)}.Quantile(1 - likeLevel)
 	for j, square := range squares {
-		alike[j] = square <= limit*median && square >= median/limit // false for NaN
+		similar[j] = square <= limit*median && square >= median/limit // false for NaN
 	}
-	return alike
+	return similar
 }
 
 // skewed reports whether the members have a tail of slow trials, apart from stalls. Typical trials then differ from the
@@ -193,7 +193,7 @@ func count(set []bool) int {
 // pool: the pooled spread steadies the pair's own spread. Any other pair uses its own spread alone, at least the
 // pool's, and the skewness of its differences.
 func (x *noise) contrast(g grid, i, j int) contrast {
-	if x.alike[i] && x.alike[j] {
+	if x.similar[i] && x.similar[j] {
 		if c := x.pool.contrastBy(i, j, x.pool.priorDF(i, j)); finite(c.variance) {
 			return c
 		}

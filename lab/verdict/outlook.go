@@ -98,19 +98,19 @@ func (s *scene) forecast(margin float64) int {
 		return 0
 	}
 	_, c := s.bounds.at(s.cfg.MaxBlocks)
-	room := margin * margin
+	remaining := margin * margin
 	if inflated := s.spread().inflated; inflated > 0 {
 		var heaviest float64
 		for j := range s.arms {
 			heaviest = max(heaviest, s.builds.weight(j, s.cfg.Baseline))
 		}
-		room -= c * c * inflated * heaviest
+		remaining -= c * c * inflated * heaviest
 	}
 	if s.cfg.Rules > 2 {
-		return s.toTell(room)
+		return s.toTell(remaining)
 	}
-	blocks := math.Ceil(2 * c * c * s.fit.pooled * s.probe.scale / room)
-	if room <= 0 || !(blocks < math.MaxInt32) {
+	blocks := math.Ceil(2 * c * c * s.fit.pooled * s.probe.scale / remaining)
+	if remaining <= 0 || !(blocks < math.MaxInt32) {
 		return 0
 	}
 	return max(int(blocks), s.n+1)
@@ -118,11 +118,11 @@ func (s *scene) forecast(margin float64) int {
 
 // toTell returns BlocksToTell for the noise so far and the rest of the squared margin. It returns 0 if too little is
 // known, or if more blocks are needed than can be planned.
-func (s *scene) toTell(room float64) int {
-	if room <= 0 || s.n < ForecastFrom(len(s.arms)) {
+func (s *scene) toTell(remaining float64) int {
+	if remaining <= 0 || s.n < ForecastFrom(len(s.arms)) {
 		return 0
 	}
-	n, err := BlocksToTell(math.Sqrt(s.fit.pooled*s.probe.scale), len(s.arms), s.cfg.Confidence, math.Sqrt(room))
+	n, err := BlocksToTell(math.Sqrt(s.fit.pooled*s.probe.scale), len(s.arms), s.cfg.Confidence, math.Sqrt(remaining))
 	if err != nil || n == 0 {
 		return 0
 	}

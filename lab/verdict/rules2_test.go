@@ -54,7 +54,7 @@ func TestAlikeAreFound(t *testing.T) {
 				table[b] = append(table[b], Cell{Throughput: math.Exp(sd * random.NormFloat64()), OK: true})
 			}
 		}
-		return newReplay(DefaultConfig(), armsOf(5), table, Boundaries{}).scene(len(table)).noise.alike
+		return newReplay(DefaultConfig(), armsOf(5), table, Boundaries{}).scene(len(table)).noise.similar
 	}
 	found := 0
 	for range 50 {
@@ -80,7 +80,7 @@ func TestTailsAreNotPooled(t *testing.T) {
 					table[b] = append(table[b], Cell{Throughput: math.Exp(noise()), OK: true})
 				}
 			}
-			n += count(newReplay(DefaultConfig(), armsOf(8), table, Boundaries{}).scene(len(table)).noise.alike)
+			n += count(newReplay(DefaultConfig(), armsOf(8), table, Boundaries{}).scene(len(table)).noise.similar)
 		}
 		return n
 	}

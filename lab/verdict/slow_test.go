@@ -41,10 +41,10 @@ func TestStallsAreSaid(t *testing.T) {
 			math.Abs(analysis.Slow[0].Worst-math.Log(0.6)) > 0.1 || math.Abs(analysis.Slow[0].Cost-0.04) > 0.01 {
 			t.Errorf("%d layouts: %+v", arms, analysis.Slow)
 		}
-		if said := r.Stalls(); !strings.HasPrefix(said, fmt.Sprintf("Stalled: 2 of 20 trials of %d files (up to ", arms)) ||
-			!strings.Contains(said, "total work 4") ||
-			!strings.Contains(said, "None of 20 trials of another layout stalled; up to 14 % of trials may") {
-			t.Errorf("%d layouts: %s", arms, said)
+		if text := r.Stalls(); !strings.HasPrefix(text, fmt.Sprintf("Stalled: 2 of 20 trials of %d files (up to ", arms)) ||
+			!strings.Contains(text, "total work 4") ||
+			!strings.Contains(text, "None of 20 trials of another layout stalled; up to 14 % of trials may") {
+			t.Errorf("%d layouts: %s", arms, text)
 		}
 	}
 	layouts, table := stalling(5, 7, 0)

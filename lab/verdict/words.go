@@ -165,12 +165,12 @@ func (r Result) tooSoon(blocks int, opts WordsOptions) string {
 	if r.Config.Rules > 2 {
 		return r.tooEarly(first, blocks, opts)
 	}
-	said := fmt.Sprintf("Undecided: intervals take %s, and there %s.", plural(first, "block"),
+	text := fmt.Sprintf("Undecided: intervals take %s, and there %s.", plural(first, "block"),
 		map[bool]string{true: "is 1", false: fmt.Sprintf("are %d", blocks)}[blocks == 1])
 	if more := first - blocks; more > 0 && opts.BlockSeconds > 0 {
-		said += fmt.Sprintf(" Measure %d more (%s).", more, duration(float64(more)*opts.BlockSeconds))
+		text += fmt.Sprintf(" Measure %d more (%s).", more, duration(float64(more)*opts.BlockSeconds))
 	}
-	return said
+	return text
 }
 
 // undecided returns the headline if nothing is decided: the most that can be gained, and the further effort that would

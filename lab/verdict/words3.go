@@ -77,43 +77,43 @@ func (e Estimate) unvarying() bool {
 
 // tooEarly returns the headline before the first intervals.
 func (r Result) tooEarly(first, blocks int, opts WordsOptions) string {
-	said := fmt.Sprintf("Too early to say: %d of the %s that an interval needs %s complete.", blocks, plural(first, "block"),
+	text := fmt.Sprintf("Too early to say: %d of the %s that an interval needs %s complete.", blocks, plural(first, "block"),
 		map[bool]string{true: "is", false: "are"}[blocks == 1])
 	if more := first - blocks; more > 0 && opts.BlockSeconds > 0 {
-		said += fmt.Sprintf(" %d more take about %s.", more, duration(float64(more)*opts.BlockSeconds))
+		text += fmt.Sprintf(" %d more take about %s.", more, duration(float64(more)*opts.BlockSeconds))
 	}
 	if opts.Resume == nil {
-		return said
+		return text
 	}
 	if command := opts.Resume(first); command != "" {
-		said += ToDo + "measure them: " + command
+		text += ToDo + "measure them: " + command
 	}
-	return said
+	return text
 }
 
 // limits phrases an interval with its unit: "+4.9 to +7.4 %", "6.23 to 28.4 times".
 func (e Estimate) limits() string {
-	said := strings.Replace(interval(e), " … ", " to ", 1)
+	text := strings.Replace(interval(e), " … ", " to ", 1)
 	if !inTimes(e.Effect) {
-		said += " %"
+		text += " %"
 	}
-	return said
+	return text
 }
 
 // use phrases the layout to use: its gain, and what other layouts may gain in addition.
 func (r Result) use(analysis Analysis, a Answer) string {
 	e, name := analysis.Estimates[a.Arm], r.Arms[a.Arm].Name
-	said := fmt.Sprintf("Use %s: %s (%s interval %s).", name, over(e, r.base()), level(r.Config.Confidence), e.limits())
+	text := fmt.Sprintf("Use %s: %s (%s interval %s).", name, over(e, r.base()), level(r.Config.Confidence), e.limits())
 	switch others := r.rivals(analysis, a.Arm); {
 	case r.pair():
-		return said
+		return text
 	case e.WorstLoss == 0:
-		return said + " No other tested layout is faster."
+		return text + " No other tested layout is faster."
 	case e.WorstLoss <= r.Config.Margin || len(others) == 0:
-		return said + " No other tested layout is " + faster(e.WorstLoss, "") + "."
+		return text + " No other tested layout is " + faster(e.WorstLoss, "") + "."
 	default:
 		return fmt.Sprintf("%s %s could be up to %s faster still, which is within the tolerance (a quarter of the proven gain)."+
-			ToDo+"to settle it, run with --goal best.", said, inWordsOr(others), above(e.WorstLoss))
+			ToDo+"to settle it, run with --goal best.", text, inWordsOr(others), above(e.WorstLoss))
 	}
 }
 
@@ -176,35 +176,35 @@ func (r Result) more(analysis Analysis, a Answer) string {
 
 // open phrases that nothing is proven faster, and how much could still be gained.
 func (r Result) open(analysis Analysis, a Answer, opts WordsOptions) string {
-	said := fmt.Sprintf("Keep %s for now: no layout is proven faster, and up to %s is open (%s confidence).", r.base(), above(a.Bound),
+	text := fmt.Sprintf("Keep %s for now: no layout is proven faster, and up to %s is open (%s confidence).", r.base(), above(a.Bound),
 		level(r.Config.Confidence))
 	done := fmt.Sprintf("if %s is not worth a change, you are done; ", above(a.Bound))
 	if a.Bound > math.Log(tellsNothing) {
 		done = ""
-		said = fmt.Sprintf("Keep %s for now: no layout is proven faster, and the trials differ so much that not even a factor of %d is "+
+		text = fmt.Sprintf("Keep %s for now: no layout is proven faster, and the trials differ so much that not even a factor of %d is "+
 			"excluded (%s confidence).", r.base(), tellsNothing, level(r.Config.Confidence))
 	}
-	return said + ToDo + done + r.settles(analysis, opts)
+	return text + ToDo + done + r.settles(analysis, opts)
 }
 
 // settles returns the effort that allows the baseline to be kept, or resolves the margin, with the command for it.
 func (r Result) settles(analysis Analysis, opts WordsOptions) string {
-	with := func(said string, blocks int) string {
+	with := func(text string, blocks int) string {
 		if opts.Resume != nil {
 			if command := opts.Resume(blocks); command != "" {
-				return said + ": " + command
+				return text + ": " + command
 			}
 		}
-		return said + "."
+		return text + "."
 	}
 	size, first := margin(r.Config.Margin), ForecastFrom(len(r.Arms))
 	switch keep, needed := analysis.BlocksToKeep, analysis.BlocksNeeded; {
 	case keep > 0:
-		said := fmt.Sprintf("to get it within %s, measure about %s in all", margin(widestKeep), plural(keep, "block"))
+		text := fmt.Sprintf("to get it within %s, measure about %s in all", margin(widestKeep), plural(keep, "block"))
 		if needed > keep {
-			said += fmt.Sprintf(" (%s: about %d)", size, needed)
+			text += fmt.Sprintf(" (%s: about %d)", size, needed)
 		}
-		return with(said, keep)
+		return with(text, keep)
 	case needed > 0:
 		return with(fmt.Sprintf("to resolve %s, measure about %s in all", size, plural(needed, "block")), needed)
 	case analysis.Block < first:

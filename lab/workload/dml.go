@@ -263,7 +263,7 @@ func dmlScenario() Scenario {
 		Notes: []string{
 			"Every row is selected --repeat times, for a select waits for no storage and would be over too soon.",
 			"Where layouts divide the rows by their key (partitions, SQLite's files) the table has an index on it, and a row is selected 20 " +
-				"times: without one a statement reads all rows of the key's file, which are the fewer the more files there are. --index none is the " +
+				"times: without one a statement reads all rows of the key's file, and more files have fewer each. --index none is the " +
 				"published table.",
 			"The original ran each configuration once; its numbers are in a chart, so that only its words are repeated here.",
 			"There, one process worked on 50,000 rows (Oracle) or 350,000 (SQL Server); the concurrent part started a client process for each of " +

@@ -226,7 +226,7 @@ func (m *innodb) apart(t *userTable) (there, back []string, err error) {
 		catalogue = "INNODB_SYS_TABLES"
 	}
 	names := dialect.FileName(m.Database) + "/" + dialect.FileName(t.Name)
-	if !dialect.Told(names) {
+	if !dialect.Exact(names) {
 		m.Stays = append(m.Stays, "table "+t.String()+", whose name identifies no file: should it lie in the system tablespace, ALTER "+
 			"TABLE … ENGINE = InnoDB with innodb_file_per_table moves it")
 		return nil, nil, nil

@@ -141,10 +141,10 @@ const leastFile, usualGrow = int64(8 << 20), int64(64 << 20)
 // addFiles makes filegroups with files of equal size, large enough for the tables. SQL Server fills files evenly as
 // long as their free space is equal.
 func (m *sqlserver) addFiles(tables []dialect.Table) {
-	room := map[string]int64{}
+	sizes := map[string]int64{}
 	for _, t := range tables {
 		for _, x := range t.Indexes {
-			room[m.group(x.ID > 1)] += x.Bytes
+			sizes[m.group(x.ID > 1)] += x.Bytes
 		}
 	}
 	grow := cmp.Or(m.wish.Layout.Data.Growth/unit*unit, usualGrow)
@@ -153,7 +153,7 @@ func (m *sqlserver) addFiles(tables []dialect.Table) {
 		if i == 0 || f.group != m.files[i-1].group {
 			sql = append(sql, batch("ALTER DATABASE CURRENT ADD FILEGROUP "+dialect.Ident(f.group)))
 		}
-		each := dialect.Each(room[f.group], m.wish.Layout.Data.Files, leastFile)
+		each := dialect.Each(sizes[f.group], m.wish.Layout.Data.Files, leastFile)
 		m.Space[f.volume] += each
 		sql = append(sql, batch(fmt.Sprintf("ALTER DATABASE CURRENT ADD FILE (NAME = %s, FILENAME = %s, SIZE = %dKB, FILEGROWTH = "+
 			"%dKB) TO FILEGROUP %s", dialect.Literal(f.logical), dialect.Literal(f.path), each>>10, grow>>10, dialect.Ident(f.group))))

@@ -145,7 +145,7 @@ func (s *postgresBackups) Examine(ctx context.Context, d filewise.Demand) []file
 	if slices.ContainsFunc(d.Layouts, byPgBackRest) { // space for the copy and its dump, and for the restored server
 		bytes *= 4
 	}
-	userbackup.Room(e, s.target.Volumes, bytes)
+	userbackup.CheckSpace(e, s.target.Volumes, bytes)
 	return e.Findings
 }
 

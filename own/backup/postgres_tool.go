@@ -174,7 +174,7 @@ func (o *postgresTool) Compare(ctx context.Context) error {
 	return userbackup.Same(want, got)
 }
 
-// printingAlike makes rows print alike in all databases. A database can have its own settings, which no dump contains.
+// printingAlike makes rows print equally in all databases. A database can have its own settings, which no dump contains.
 const printingAlike = `SELECT set_config('datestyle', 'ISO, YMD', false), set_config('intervalstyle', 'postgres', false),
  set_config('timezone', 'UTC', false), set_config('bytea_output', 'hex', false), set_config('extra_float_digits', '1', false),
  set_config('lc_monetary', 'C', false), set_config('xmlbinary', 'base64', false)`

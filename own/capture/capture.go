@@ -85,9 +85,9 @@ type Study struct {
 	Parameters   []Parameter   `json:"parameters"`
 	Transactions []Transaction `json:"transactions"`
 	Left         []Left        `json:"left_out"`
-	// Told lists the columns whose text values appear in the study, and Withheld the columns with no value in it.
-	Told     []Column `json:"told,omitempty"`
-	Withheld []Column `json:"withheld,omitempty"`
+	// Disclosed lists the columns whose text values appear in the study, and Withheld the columns with no value in it.
+	Disclosed []Column `json:"told,omitempty"`
+	Withheld  []Column `json:"withheld,omitempty"`
 	// Fill lists parameters that are compared with no column and whose values the server does not return.
 	Fill []Column `json:"fill_in,omitempty"`
 	// Unread lists the tables, or the settings, that the server did not return, with the reasons.
@@ -131,8 +131,8 @@ type Left struct {
 // kind is a transaction type as it was observed.
 type kind struct {
 	texts                []string
-	keys                 []string // the same without values
-	values               []told   // values of each text, as logged
+	keys                 []string     // the same without values
+	values               []callValues // values of each text, as logged
 	calls, seconds, rows float64
 	hidden               string
 	shapes               []filewise.Shape

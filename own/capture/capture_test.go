@@ -123,7 +123,7 @@ func TestWithheld(t *testing.T) {
 			t.Errorf("%+v: %s", o, why)
 		}
 	}
-	head := strings.Join((&Study{Told: []Column{{Name: "t.status"}}, Withheld: []Column{{"t.nick", "few"}}}).Account(), "\n")
+	head := strings.Join((&Study{Disclosed: []Column{{Name: "t.status"}}, Withheld: []Column{{"t.nick", "few"}}}).Account(), "\n")
 	if !strings.Contains(head, "--withhold TABLE.COLUMN") || !strings.Contains(head, "  t.nick: few") || !strings.Contains(head, "--tell") {
 		t.Error(head)
 	}
@@ -169,7 +169,7 @@ func studyOf(t *testing.T, constants []string, calls float64, pieces []string, v
 	x := &taking{why: map[string]string{}, watcher: asked{shape: filewise.Shape{Pieces: pieces, Values: values, Tables: []string{"t"}}}}
 	x.Calls = calls
 	kinds, err := x.shape(t.Context(), []kind{{texts: []string{"SELECT 1"}, keys: []string{"k"}, calls: calls,
-		values: toldOf([][][]string{{constants}})}})
+		values: callValuesOf([][][]string{{constants}})}})
 	if err != nil {
 		t.Fatal(err)
 	}

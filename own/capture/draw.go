@@ -180,8 +180,8 @@ var digitsOf = regexp.MustCompile(`(?i)^(?:decimal|numeric|number)\((\d+)`)
 // before a copy is taken, as far as the type allows.
 func (d drawing) fresh(low, high int64) int64 {
 	most := int64(math.MaxInt32)
-	for said, its := range map[string]int64{"tinyint": math.MaxInt8, "smallint": math.MaxInt16, "mediumint": 1<<23 - 1, "bigint": 1 << 62} {
-		if strings.HasPrefix(d.Said, said) {
+	for text, its := range map[string]int64{"tinyint": math.MaxInt8, "smallint": math.MaxInt16, "mediumint": 1<<23 - 1, "bigint": 1 << 62} {
+		if strings.HasPrefix(d.Said, text) {
 			most = its
 		}
 	}

@@ -238,8 +238,8 @@ func (w *ofInnoDB) checks(ctx context.Context, t *filewise.TableFacts, kind stri
 }
 
 // labels returns the labels of an ENUM or a SET, given its type.
-func labels(said string) (all []string) {
-	for _, m := range label.FindAllStringSubmatch(said, -1) {
+func labels(text string) (all []string) {
+	for _, m := range label.FindAllStringSubmatch(text, -1) {
 		all = append(all, strings.ReplaceAll(m[1], "''", "'"))
 	}
 	return all

@@ -130,7 +130,7 @@ type innodbLog struct {
 	seen      customsql.Seen
 	// current is the database of a slow log's statement. The log names it only when it changes.
 	current string
-	told    bool
+	named   bool
 	begun   bool // times are the beginnings of statements
 	order   order
 	modes   map[string]*dialect.ANSI // of sessions that have set their sql_mode
@@ -173,7 +173,7 @@ func (l *innodbLog) line(line string) {
 		l.stamped(slowSet.FindStringSubmatch(line)[1])
 	default:
 		if name, is := used(line); is {
-			l.current, l.told = name, true
+			l.current, l.named = name, true
 			return
 		}
 		l.text = append(l.text, line)
@@ -222,7 +222,7 @@ func (l *innodbLog) slowHead(line string) {
 	}
 	if _, schema, is := strings.Cut(line, " Schema: "); is {
 		l.current, _, _ = strings.Cut(schema, " ")
-		l.told = true
+		l.named = true
 	}
 	if took, is := strings.CutPrefix(line, "# Query_time: "); is {
 		took, _, _ = strings.Cut(took, " ")
@@ -282,7 +282,7 @@ func ofTrigger(text string) (is bool) {
 // left reports that a session has ended.
 func (l *innodbLog) left() {
 	delete(l.modes, l.session)
-	if of, known := l.databases[l.session]; known && of == l.wanted && l.seen.Told() {
+	if of, known := l.databases[l.session]; known && of == l.wanted && l.seen.Reported() {
 		l.each(filewise.LoggedStatement{Session: l.session})
 	}
 }
@@ -307,7 +307,7 @@ func (l *innodbLog) end() {
 	l.text, l.bytes = l.text[:0], 0
 	database, told := l.databases[l.session]
 	if l.slow {
-		database, told = l.current, l.told
+		database, told = l.current, l.named
 	}
 	if text != "" && l.known {
 		l.seen.Add(database)

@@ -156,7 +156,7 @@ func (l *innodbLog) row(column func(string) string) (ok bool) {
 		return true
 	}
 	l.current = column("db")
-	l.told = l.current != ""
+	l.named = l.current != ""
 	l.seconds = clock(column("query_time"))
 	l.text = append(l.text, text)
 	l.end()

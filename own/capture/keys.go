@@ -38,7 +38,7 @@ func (s *statement) constant(v filewise.ValueUse, c filewise.ColumnFacts, t file
 	return s.kind.calls >= leastCalls && !fresh && (why == "" || code)
 }
 
-// programCode matches a text that in many calls alike is a program's and no person's: a client's number, or a name as
+// programCode matches a text that, if many calls share it, comes from a program and not from a person: a client's number, or a name as
 // programs give them. leastCode is the number of these calls.
 var programCode = regexp.MustCompile(`^'(?:[^'@]{0,4}|[A-Z0-9]+(?:_[A-Z0-9]+)+ *)'$`)
 

@@ -34,7 +34,7 @@ type point struct {
 
 // mostHeld limits the bytes that a log's different transactions take in memory. Each text counts in addition to bytes in
 // addition to its length.
-const mostHeld, beside = 256 << 20, 512
+const mostHeld, overhead = 256 << 20, 512
 
 // ledger counts a log's transactions. Ones that differ in their values alone are one kind.
 type ledger struct {
@@ -111,7 +111,7 @@ func (l *ledger) count(texts, keys []string, values [][][]string, calls, seconds
 	if !ok {
 		n = len(l.kinds)
 		l.known[string(l.key)] = n
-		l.kinds = append(l.kinds, kind{texts: texts, keys: keys, values: toldOf(values)})
+		l.kinds = append(l.kinds, kind{texts: texts, keys: keys, values: callValuesOf(values)})
 		l.held += sizeOf(texts, keys)
 	} else {
 		l.held += l.kinds[n].vary(values)
@@ -123,7 +123,7 @@ func (l *ledger) count(texts, keys []string, values [][][]string, calls, seconds
 
 func sizeOf(texts, keys []string) (n int) {
 	for i := range texts {
-		n += len(texts[i]) + 2*len(keys[i]) + beside
+		n += len(texts[i]) + 2*len(keys[i]) + overhead
 	}
 	return n
 }
@@ -164,7 +164,7 @@ func (l *ledger) take(s filewise.LoggedStatement) {
 	if o == nil {
 		o = &open{manual: l.manual}
 		l.sessions[s.Session] = o
-		l.held += beside
+		l.held += overhead
 	}
 	before := o.held
 	defer func() { l.held += o.held - before }()

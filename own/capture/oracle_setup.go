@@ -40,9 +40,9 @@ END;`, (rows-1)/slice, t.name, strings.Join(names, ", "), strings.Join(values, "
 }
 
 // expression returns a column's value in row g.n. Empty means NULL.
-func (c *oracleColumn) expression(i int, told bool) string {
+func (c *oracleColumn) expression(i int, reported bool) string {
 	part := fmt.Sprintf("ORA_HASH(g.n, 4294967295, %d) / 4294967296", i)
-	if v := customsql.Choice(c.ColumnFacts, told, part, c.literal); v != "" {
+	if v := customsql.Choice(c.ColumnFacts, reported, part, c.literal); v != "" {
 		return v
 	}
 	switch c.Type {

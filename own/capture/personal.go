@@ -117,8 +117,8 @@ func (o Options) listed(names []string, t filewise.TableFacts, column string) bo
 
 // asked reports, by a column's name alone, whether its values are never to be read.
 func (o Options) asked(column string) bool {
-	told := o.Values || slices.ContainsFunc(o.Tell, func(name string) bool { return name == column || strings.HasSuffix(name, "."+column) })
-	return slices.Contains(o.Withhold, column) || secret(column) && !refers(column) && !told
+	allowed := o.Values || slices.ContainsFunc(o.Tell, func(name string) bool { return name == column || strings.HasSuffix(name, "."+column) })
+	return slices.Contains(o.Withhold, column) || secret(column) && !refers(column) && !allowed
 }
 
 // withhold judges all columns of a table, and removes the values that must not be shown.

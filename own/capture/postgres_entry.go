@@ -153,7 +153,7 @@ var (
 	literal   = regexp.MustCompile(`(?s)^\s*(?:('(?:[^']|'')*'|-?[0-9.]+|NULL|true|false)\s*)(?:::[\w ]+)?(?:,|$)`)
 )
 
-// declared returns the query of the cursor that a statement declaring, or "" if it declaring none.
+// declared returns the query of the cursor that a statement declares, or "" if it declares none.
 func declared(text string) string {
 	if m := declaring.FindStringSubmatch(text); m != nil {
 		return m[1]
@@ -311,7 +311,7 @@ func (l *postgresLog) take(e entry) {
 	}
 	s := filewise.LoggedStatement{Session: e.session, Text: text, Seconds: seconds, Ended: customsql.Moment(e.at), Earlier: e.earlier}
 	if !ok {
-		l.beside(s, &e)
+		l.withoutStatement(s, &e)
 		return
 	}
 	s.Arguments = arguments(e.detail)
@@ -326,8 +326,8 @@ func (l *postgresLog) take(e entry) {
 	l.each(s)
 }
 
-// beside takes a record that has no statement.
-func (l *postgresLog) beside(s filewise.LoggedStatement, e *entry) {
+// withoutStatement takes a record that has no statement.
+func (l *postgresLog) withoutStatement(s filewise.LoggedStatement, e *entry) {
 	if m := lasted.FindStringSubmatch(e.message); m != nil {
 		if before, had := l.held[e.session]; had && !before.plan {
 			ms, _ := strconv.ParseFloat(m[1], 64) // it is a number
@@ -382,7 +382,7 @@ func (l *postgresLog) end() {
 	for _, session := range slices.Sorted(maps.Keys(l.held)) {
 		l.each(l.held[session].LoggedStatement)
 	}
-	for n := 0; n < l.gaps && l.seen.Told(); n++ {
+	for n := 0; n < l.gaps && l.seen.Reported(); n++ {
 		l.each(filewise.LoggedStatement{Session: "damaged", Text: filewise.Unreadable})
 	}
 }

@@ -228,7 +228,7 @@ func TestTextLogsOfPostgres(t *testing.T) {
 		"2026-11-28 10:00:02 UTC [5] a@shop LOG:  kestus: 1 ms  lause: SELECT 1\n": "has a form that is known: kestus",
 	} {
 		err := readPostgresLog(strings.NewReader(log), "shop", func(filewise.LoggedStatement) {})
-		if said := fmt.Sprint(err); want != "" && (!strings.Contains(said, want) || filewise.RemedyOf(err) == "") {
+		if text := fmt.Sprint(err); want != "" && (!strings.Contains(text, want) || filewise.RemedyOf(err) == "") {
 			t.Errorf("%s: %v, want %s", log, err, want)
 		}
 	}

@@ -109,14 +109,14 @@ func (w *ofSQLServer) indexes(table string, known []string, rows []filewise.Row,
 }
 
 // sqlServerValue returns a column's value in row g.n. Empty means NULL.
-func sqlServerValue(c filewise.ColumnFacts, i int, told bool) string {
+func sqlServerValue(c filewise.ColumnFacts, i int, reported bool) string {
 	part := fmt.Sprintf("CAST(CAST(HASHBYTES('MD5', CAST(g.n AS binary(8)) + CAST(%d AS binary(4))) AS binary(4)) AS bigint) / "+
 		"4294967296.0", i)
-	if v := customsql.Choice(c, told, part, func(v string) string { return sqlServerLiteral(c.Type, v) }); v != "" {
+	if v := customsql.Choice(c, reported, part, func(v string) string { return sqlServerLiteral(c.Type, v) }); v != "" {
 		return v
 	}
 	low, high := c.Low, c.High
-	if !told || low == "" {
+	if !reported || low == "" {
 		low, high = "1", "1000"
 	}
 	switch c.Type {

@@ -182,7 +182,7 @@ func (s *Study) Account() []string {
 			all = append(all, line)
 		}
 	}
-	list("Values of these columns are in it (capture again with --withhold TABLE.COLUMN to keep them out):", s.Told)
+	list("Values of these columns are in it (capture again with --withhold TABLE.COLUMN to keep them out):", s.Disclosed)
 	list("Of these none is, and random ones find no row (take real ones with --tell TABLE.COLUMN, or with --values for all):", s.Withheld)
 	list("Fill in these values. They are compared with no column, so the server does not report them:", s.Fill)
 	list("The server did not report these (capture again when it is less busy); values for them are made up:", s.Unread)

@@ -157,8 +157,8 @@ func (s *statement) fixed(v filewise.ValueUse) string {
 	return ""
 }
 
-// unsaid is the number of values in a generated array if the server does not report the array's length.
-const unsaid = 5
+// assumedLength is the number of values in a generated array if the server does not report the array's length.
+const assumedLength = 5
 
 // assumed notes that the statement has an assumed constant, which the server does not report. The statement runs with
 // it, but may do something else.
@@ -182,7 +182,7 @@ func (s *statement) array(v filewise.ValueUse) (text, problem string) {
 	v.Said, v.Constant, v.Number = "", "", 0 // each element is a separate value
 	all := make([]string, strings.Count(v.Text, ",")+1)
 	if v.Text == "" {
-		all = make([]string, unsaid)
+		all = make([]string, assumedLength)
 	}
 	for i := range all {
 		if all[i], problem = s.value(v); problem != "" {
@@ -360,7 +360,7 @@ func (s *statement) parameter(table filewise.TableFacts, of string, use filewise
 
 // noted adds a parameter's column to the lists in the study's head.
 func (s *statement) noted(table filewise.TableFacts, d drawing) {
-	list := &s.Told
+	list := &s.Disclosed
 	switch _, listed := d.chosen(); {
 	case !d.known:
 		return

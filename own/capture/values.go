@@ -22,8 +22,8 @@ type logged struct {
 // at is a value's place: the number of its statement in the transaction, and the value's number in the statement.
 type at struct{ statement, value int }
 
-// told holds the values of a statement, flattened from their lists.
-type told struct {
+// callValues holds the values of a statement, flattened from their lists.
+type callValues struct {
 	lists []int // their lengths
 	of    []logged
 }
@@ -34,9 +34,9 @@ const mostSeen, mostCompared = 50, 100
 // leastNew is the number of calls with a value each from which on values are taken for new ones.
 const leastNew = 20
 
-// toldOf returns the values of a kind's first call.
-func toldOf(statements [][][]string) []told {
-	all := make([]told, len(statements))
+// callValuesOf returns the values of a kind's first call.
+func callValuesOf(statements [][][]string) []callValues {
+	all := make([]callValues, len(statements))
 	earlier := map[string][]at{}
 	compared := 0
 	for i, lists := range statements {
@@ -59,7 +59,7 @@ func bare(text string) string { return strings.Trim(text, "'") }
 
 // fit flattens a call's lists, with each value in the place of the first call's. The values of a list with another
 // length are left empty.
-func (t told) fit(lists [][]string) []string {
+func (t callValues) fit(lists [][]string) []string {
 	var flat []string
 	for j, n := range t.lists {
 		list := make([]string, n)
@@ -101,13 +101,13 @@ func (l *logged) add(v string, calls float64) (held int) {
 		return 0
 	case l.seen == nil:
 		l.seen = map[string]float64{l.text: calls}
-		l.text, held = "", len(l.text)+beside
+		l.text, held = "", len(l.text)+overhead
 	}
 	if _, is := l.seen[v]; !is && (len(l.seen) >= mostSeen || len(v) > 4*longest) {
 		l.others++
 		return held
 	} else if !is {
-		held += len(v) + beside/8
+		held += len(v) + overhead/8
 	}
 	l.seen[v]++
 	return held
@@ -142,10 +142,10 @@ func (l logged) draw(kind filewise.ColumnType) (text string, ok bool) {
 	if text := ranged(values, kind); text != "" && l.others > 0 {
 		return text, true
 	}
-	items, told := []string{}, 0.0
+	items, listed := []string{}, 0.0
 	for _, v := range values {
 		if plainlyKind(v) || plain[v] >= leastWords && len(v) <= 2*longest && !personalValue.MatchString(v) {
-			items, told = append(items, fmt.Sprintf("%s: %.0f", quoted(v), plain[v])), told+plain[v]
+			items, listed = append(items, fmt.Sprintf("%s: %.0f", quoted(v), plain[v])), listed+plain[v]
 		}
 	}
 	every := func(of func(string) bool) bool {
@@ -154,7 +154,7 @@ func (l logged) draw(kind filewise.ColumnType) (text string, ok bool) {
 	switch {
 	case every(uuid) && l.once():
 		return "uuid", true
-	case told < 0.9*all && !every(plainlyKind):
+	case listed < 0.9*all && !every(plainlyKind):
 		return "", false
 	}
 	return "{choice: {" + strings.Join(items, ", ") + "}}", true
@@ -241,8 +241,8 @@ func (s *statement) again(v filewise.ValueUse, t filewise.TableFacts, c filewise
 		return "", false
 	}
 	for _, a := range l.as {
-		is, said := s.linked[a]
-		if !said || known && is.kind != c.Type || known && s.fresh(v, c) && !is.fresh {
+		is, reported := s.linked[a]
+		if !reported || known && is.kind != c.Type || known && s.fresh(v, c) && !is.fresh {
 			continue
 		}
 		if text = is.text; v.Use == filewise.UseInsert || v.Use == filewise.UseSet {
@@ -274,7 +274,7 @@ func (s *statement) renewed() bool {
 
 // referred reports whether a later value of the transaction was equal to the present one in all calls.
 func (s *statement) referred() bool {
-	return s.kind.calls >= leastCalls && slices.ContainsFunc(s.kind.values, func(t told) bool {
+	return s.kind.calls >= leastCalls && slices.ContainsFunc(s.kind.values, func(t callValues) bool {
 		return slices.ContainsFunc(t.of, func(l logged) bool { return l.seen != nil && slices.Contains(l.as, s.at) })
 	})
 }

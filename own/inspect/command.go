@@ -118,10 +118,10 @@ func (j *judge) places() []string {
 // volumesOf counts a group's files by device or, if devices are not known, by place.
 func volumesOf(g filewise.FileGroup) map[string]int {
 	all := map[string]int{}
-	told := !slices.ContainsFunc(g.Files, func(f filewise.FileInspect) bool { return f.Device == "" })
+	known := !slices.ContainsFunc(g.Files, func(f filewise.FileInspect) bool { return f.Device == "" })
 	for _, f := range g.Files {
 		switch {
-		case told:
+		case known:
 			all["device "+f.Device]++
 		case f.Volume != "":
 			all[f.Volume]++

@@ -41,7 +41,7 @@ func (j *judge) question() {
 		f.Because = "if several connections write at once, each further file is a further write lock; if only one does, nothing is gained"
 		f.Command = j.test(first)
 	default:
-		f.Worth, f.Evidence, f.Because = Know, j.untold(), "only an experiment, or an answer to the open questions, can show it"
+		f.Worth, f.Evidence, f.Because = Know, j.unknowns(), "only an experiment, or an answer to the open questions, can show it"
 		f.Command = j.test(first)
 	}
 	j.add(f)
@@ -59,8 +59,8 @@ func (j *judge) question() {
 	}
 }
 
-// untold returns the words that neither waits nor latency are known, and what is known.
-func (j *judge) untold() string {
+// unknowns returns the words that neither waits nor latency are known, and what is known.
+func (j *judge) unknowns() string {
 	words := "the server reported neither waits nor latency"
 	if j.signals.blind && len(j.Waits) > 0 {
 		words = "the server reported waits only in part, and no latency"

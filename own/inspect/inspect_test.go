@@ -252,8 +252,8 @@ func TestNamesAreOnOneLine(t *testing.T) {
 			t.Errorf("%s: the table is not shown", engine)
 		}
 		for _, f := range r.Findings {
-			if said := f.About + f.Evidence + f.Because + f.Remedy + filewise.CommandLine(f.Command...); said != filewise.Printable(said) {
-				t.Errorf("%s: %q", engine, said)
+			if text := f.About + f.Evidence + f.Because + f.Remedy + filewise.CommandLine(f.Command...); text != filewise.Printable(text) {
+				t.Errorf("%s: %q", engine, text)
 			}
 		}
 		if len(r.Own) > 0 || r.Summary != filewise.Printable(r.Summary) {

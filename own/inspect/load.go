@@ -276,8 +276,8 @@ func (j *judge) shares(log filewise.FileGroup) bool {
 // checkpoints adds a finding on how many checkpoints come by time, and how many because the log is full or on request.
 func (j *judge) checkpoints() {
 	requested, ok := j.Figures[filewise.FigureRequested]
-	timed, told := j.Figures[filewise.FigureTimed]
-	if !ok || !told || requested+timed == 0 {
+	timed, known := j.Figures[filewise.FigureTimed]
+	if !ok || !known || requested+timed == 0 {
 		return
 	}
 	f := Finding{About: "checkpoints", Worth: Know, Evidence: fmt.Sprintf("%s because the log was full or on request, %s because it "+

@@ -153,9 +153,9 @@ func addMachine(i *filewise.Inspection) {
 		i.Cores = runtime.NumCPU()
 	}
 	devices := map[string]string{}
-	under := func(dir, told string) string {
-		if dir == "" || told != "" {
-			return told
+	under := func(dir, reported string) string {
+		if dir == "" || reported != "" {
+			return reported
 		}
 		name, known := devices[dir]
 		if !known {

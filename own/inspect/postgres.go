@@ -28,8 +28,8 @@ type ofPostgres struct {
 func (i *ofPostgres) ask(ctx context.Context, question string, do func(context.Context) error) {
 	i.asker.ask(ctx, question, func(ctx context.Context) error {
 		err := do(ctx)
-		if told := new(pgconn.PgError); errors.As(err, &told) {
-			return &answered{err, told.Message + i.holders(ctx, err)}
+		if answer := new(pgconn.PgError); errors.As(err, &answer) {
+			return &answered{err, answer.Message + i.holders(ctx, err)}
 		}
 		return err
 	})
@@ -48,8 +48,8 @@ func (a *answered) Unwrap() error { return a.error }
 const lockTimeout, canceled = "55P03", "57014"
 
 func codeOf(err error) string {
-	if told := new(pgconn.PgError); errors.As(err, &told) {
-		return told.Code
+	if answer := new(pgconn.PgError); errors.As(err, &answer) {
+		return answer.Code
 	}
 	return ""
 }
@@ -139,8 +139,8 @@ func (i *ofPostgres) databases(ctx context.Context) error {
 	}
 	for _, r := range rows {
 		name := r.Text(0)
-		bytes, told := r.Number(3)
-		if !told {
+		bytes, known := r.Number(3)
+		if !known {
 			i.lack("size of database "+name, "the account may not connect to it", i.grant("pg_read_all_stats"))
 			continue
 		}

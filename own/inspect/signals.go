@@ -129,8 +129,8 @@ func (j *judge) hidden() bool {
 
 func (j *judge) lookCache(s *signals) {
 	requests, ok := j.Figures[filewise.FigureRequests]
-	misses, told := j.Figures[filewise.FigureMisses]
-	if !ok || !told || requests < 10000 {
+	misses, known := j.Figures[filewise.FigureMisses]
+	if !ok || !known || requests < 10000 {
 		return
 	}
 	switch share := misses / requests; {

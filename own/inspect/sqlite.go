@@ -149,12 +149,12 @@ func (i *ofSQLite) database(path string) error {
 	}
 	i.Settings[name] = fmt.Sprintf("pages of %d, %s, auto_vacuum %s", h.page, journal, map[bool]string{true: "on", false: "off"}[h.vacuum])
 	for _, suffix := range []string{"-wal", "-journal"} {
-		beside, err := os.Stat(path + suffix)
-		if err != nil || beside.Size() == 0 {
+		sibling, err := os.Stat(path + suffix)
+		if err != nil || sibling.Size() == 0 {
 			continue
 		}
 		i.Groups = append(i.Groups, filewise.FileGroup{Name: "log " + name + suffix, Database: name, Use: filewise.UseLog,
-			Files: []filewise.FileInspect{{Path: path + suffix, Bytes: beside.Size(), Dir: dir, Volume: dir}}})
+			Files: []filewise.FileInspect{{Path: path + suffix, Bytes: sibling.Size(), Dir: dir, Volume: dir}}})
 	}
 	return nil
 }

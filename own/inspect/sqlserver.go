@@ -220,8 +220,8 @@ func (i *ofSQLServer) space(ctx context.Context, d database) error {
 	for _, r := range rows {
 		at, listed := i.at[[2]int64{d.id, r.Int(0)}]
 		pages, ok := r.Number(1)
-		used, told := r.Number(2)
-		if !listed || !ok || !told {
+		used, known := r.Number(2)
+		if !listed || !ok || !known {
 			continue
 		}
 		free := (pages - used) * page

@@ -71,7 +71,7 @@ func (j *judge) summary() string {
 		first = "Whether an experiment is worth running is unknown from files alone: SQLite counts neither waits nor latency, and the " +
 			"command takes a minute"
 	case !s.known:
-		first = "Whether an experiment is worth running is unknown: " + j.untold()
+		first = "Whether an experiment is worth running is unknown: " + j.unknowns()
 	case len(s.pro) > 0:
 		first = "An experiment may be worth running here: " + join(s.pro)
 		if len(s.con) > 0 {

@@ -13,9 +13,9 @@ import (
 const second = `cd "$1" && while [ -d "$1" ]; do for f in "$1"/* "$1"/*/* "$1"/*/*/*; do
 mv -n "$f" "$f.taken"; ln -s /etc/passwd "$f.link"; echo mine >>"$f"; chmod 777 "$f"; rm -f "$f"; done; sleep 0.2; done`
 
-// beside runs a try with another local user at work in the place, if this process is root's. The tries find out what
+// withNeighbour runs a try with another local user at work in the place, if this process is root's. The tries find out what
 // that user can do.
-func beside(try func(*place) error) func(*place) error {
+func withNeighbour(try func(*place) error) func(*place) error {
 	return func(p *place) error {
 		if os.Geteuid() != 0 {
 			return try(p)

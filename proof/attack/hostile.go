@@ -93,7 +93,7 @@ func lyingNumbers(p *place) error {
 }
 
 func (p *place) lyingNumber() error {
-	var said string
+	var text string
 	bundle, err := rebundle(p.fixture.bundle, func(run []byte) []byte {
 		for {
 			at := p.IntN(len(run))
@@ -102,7 +102,7 @@ func (p *place) lyingNumber() error {
 				continue
 			}
 			with := extremes[p.IntN(len(extremes))]
-			said = fmt.Sprintf("%.60s → %s", run[max(0, at+n[0]-40):at+n[1]], with)
+			text = fmt.Sprintf("%.60s → %s", run[max(0, at+n[0]-40):at+n[1]], with)
 			return slices.Replace(slices.Clone(run), at+n[0], at+n[1], []byte(with)...)
 		}
 	})
@@ -119,7 +119,7 @@ func (p *place) lyingNumber() error {
 	}
 	for _, args := range [][]string{{"show", "1"}, {"judge", "1"}, {"report", "1", "-o", filepath.Join(p.dir, "r.html")}, {"list"}} {
 		if _, err := p.run([]int{0, 2, 3, 5, 6}, args...); err != nil {
-			return fmt.Errorf("%s: %w", said, err)
+			return fmt.Errorf("%s: %w", text, err)
 		}
 	}
 	return nil

@@ -49,13 +49,13 @@ func hung(p *place) error {
 	}
 	back := func() error { return syscall.Unmount(volume, syscall.MNT_DETACH|syscall.MNT_FORCE) }
 	p.undo = append(p.undo, func() error { _ = daemon.Close(); _ = back(); return nil })
-	if err := p.beside(); err != nil {
+	if err := p.othersEnd(); err != nil {
 		return fmt.Errorf("while it hangs: %w", err)
 	}
 	if err := daemon.Close(); err != nil { // from here on ENOTCONN
 		return err
 	}
-	if err := p.beside(); err != nil {
+	if err := p.othersEnd(); err != nil {
 		return fmt.Errorf("once it is dead: %w", err)
 	}
 	if err := back(); err != nil {
@@ -71,9 +71,9 @@ func hung(p *place) error {
 	return p.tidy()
 }
 
-// beside checks that commands end in time while the volume of a registered run does not answer, and that the run stays
+// othersEnd checks that commands end in time while the volume of a registered run does not answer, and that the run stays
 // registered.
-func (p *place) beside() error {
+func (p *place) othersEnd() error {
 	volume := "--volume=hung=" + filepath.Join(p.dir, "hung")
 	for _, args := range [][]string{{"version"}, {"list"}, {"stop"}, {"clean", "--dry-run"}, {"clean", "--yes"}, {"plan"}, {"show"}, {"judge"},
 		{"report", "-o", filepath.Join(p.dir, "r.html")}, {"export", "--format", "csv"}, {"doctor"}, {"engines"}, {"completion", "bash"},

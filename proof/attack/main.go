@@ -46,7 +46,7 @@ func apart() {
 	}
 	args := append([]string{unshare, "--ipc", self}, os.Args[1:]...)
 	if err := syscall.Exec(unshare, args, append(os.Environ(), done+"=1")); err != nil {
-		fmt.Fprintln(os.Stderr, "attack: beside the shared memory of others:", err)
+		fmt.Fprintln(os.Stderr, "attack: not isolated from other processes' shared memory:", err)
 	}
 }
 

@@ -275,9 +275,9 @@ func integrity(ctx context.Context, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	var said string
-	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check").Scan(&said); err != nil || said != "ok" {
-		return fmt.Errorf("integrity of the store: %q %w", said, err)
+	var text string
+	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check").Scan(&text); err != nil || text != "ok" {
+		return fmt.Errorf("integrity of the store: %q %w", text, err)
 	}
 	return nil
 }

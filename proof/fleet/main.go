@@ -289,13 +289,13 @@ func (g *ground) killed(ctx context.Context, o options) error {
 			return err
 		}
 		time.Sleep(time.Duration(r.IntN(1000)) * time.Millisecond)
-		beside := []string{"show", "fetch"}[i%2]
-		if err := errors.Join(g.start(ctx, name), g.start(ctx, beside)); err != nil {
+		other := []string{"show", "fetch"}[i%2]
+		if err := errors.Join(g.start(ctx, name), g.start(ctx, other)); err != nil {
 			return err
 		}
 		time.Sleep(time.Duration(r.IntN(500)) * time.Millisecond)
-		fmt.Printf("kill -9 campaign %s\n", beside)
-		if err := g.kill(beside); err != nil {
+		fmt.Printf("kill -9 campaign %s\n", other)
+		if err := g.kill(other); err != nil {
 			return err
 		}
 	}

@@ -222,7 +222,7 @@ func (m *madeUp) run(ctx context.Context, e *fake.Engine) error {
 
 func (m *madeUp) close(context.Context, fleet.Request) error { return nil }
 
-// export returns a bundle as large as one of as many trials.
+// export returns a bundle of the size that so many trials have.
 func (m *madeUp) export(context.Context, fleet.Request) (fleet.Part, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -64,11 +64,11 @@ const sessions = 32
 func captureRows() (all []row) {
 	for i, f := range formats {
 		all = append(all, row{name: "capture, " + f.name, unit: "MB", sizes: [3]int{10, 100, 1000}, most: 200, prepare: writeLog(i, ""),
-			work: takeLog(i, ""), beside: func(p *place, r row, size int) []string { return []string{"wc", p.file(r, size, "")} }})
+			work: takeLog(i, ""), reference: func(p *place, r row, size int) []string { return []string{"wc", p.file(r, size, "")} }})
 	}
 	return append(all, row{
 		name: "capture, general log, gzip", unit: "MB", sizes: [3]int{10, 100, 1000}, most: 200, prepare: writeLog(0, ".gz"),
-		work: takeLog(0, ".gz"), beside: func(p *place, r row, size int) []string { return []string{"gzip", "-t", p.file(r, size, ".gz")} }})
+		work: takeLog(0, ".gz"), reference: func(p *place, r row, size int) []string { return []string{"gzip", "-t", p.file(r, size, ".gz")} }})
 }
 
 func writeLog(format int, ending string) func(context.Context, *place, row, int) error {

@@ -123,7 +123,7 @@ func dumpRows() []row {
 		work: func(ctx context.Context, p *place, r row, size int, _, _ io.Writer) error {
 			return fill(ctx, "mariadb", p.dir, p.file(r, size, ".sql"))
 		},
-		beside: func(p *place, r row, size int) []string {
+		reference: func(p *place, r row, size int) []string {
 			return onMariaDB(p, `$c -e "DROP DATABASE IF EXISTS plain; CREATE DATABASE plain"; $c plain < "`+p.file(r, size, ".sql")+`"`)
 		}}}
 }

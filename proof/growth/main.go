@@ -45,7 +45,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	only := flags.String("only", "", "`part` of the names of rows (default all)")
 	largest := flags.Int("largest", 3, "measure so many of the three `sizes`")
 	state := flags.String("state", "growth/cells.jsonl", "`file` of what is measured, to which is added")
-	stored := flags.Bool("stored", false, "print what is measured, and measure nothing")
+	stored := flags.Bool("stored", false, "list the measurements without running them")
 	again := flags.Bool("again", false, "measure also what is in the file; the last counts")
 	dir := flags.String("dir", os.TempDir(), "`directory` for what commands are given")
 	if err := flags.Parse(args); err != nil {

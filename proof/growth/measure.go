@@ -34,8 +34,8 @@ type row struct {
 	// command returns the measured command: arguments of filewise, or work in a separate process.
 	command func(p *place, r row, size int) []string
 	work    func(ctx context.Context, p *place, r row, size int, stdout, stderr io.Writer) error
-	// beside returns another program that does the same work. If nil, none is measured.
-	beside func(p *place, r row, size int) []string
+	// reference returns another program that does the same work. If nil, none is measured.
+	reference func(p *place, r row, size int) []string
 }
 
 type key struct {
@@ -70,8 +70,8 @@ func (p *place) measure(ctx context.Context, r row, size int) (c cell, err error
 		args = append([]string{p.filewise}, r.command(p, r, size)...)
 	}
 	c, err = p.spent(ctx, args)
-	if err == nil && r.beside != nil {
-		other, err := p.spent(ctx, r.beside(p, r, size))
+	if err == nil && r.reference != nil {
+		other, err := p.spent(ctx, r.reference(p, r, size))
 		if err != nil {
 			return c, fmt.Errorf("beside: %w", err)
 		}
@@ -182,14 +182,14 @@ func (done cells) print(to io.Writer, only string) error {
 		cpu, nCPU := columns(func(c cell) float64 { return c.CPU }, 2)
 		peak, nPeak := columns(func(c cell) float64 { return c.Peak }, 0)
 		silent, _ := columns(func(c cell) float64 { return c.Silent }, 1)
-		beside, _ := columns(func(c cell) float64 { return c.BesideCPU }, 2)
-		if !slices.ContainsFunc(beside, func(text string) bool { return text != "–" }) {
-			beside = nil
+		reference, _ := columns(func(c cell) float64 { return c.BesideCPU }, 2)
+		if !slices.ContainsFunc(reference, func(text string) bool { return text != "–" }) {
+			reference = nil
 		}
 		three := func(texts []string) string { return strings.Join(texts, " / ") }
 		fmt.Fprintf(w, "| %s\t| %d / %d / %d %s\t| %s\t| %s\t| %s\t| %s\t| %s\t| %s\t| %s\t|\n", r.name, r.sizes[0], r.sizes[1], r.sizes[2],
 			r.unit,
-			three(cpu), nCPU, three(peak), nPeak, three(silent), three(beside), r.why)
+			three(cpu), nCPU, three(peak), nPeak, three(silent), three(reference), r.why)
 	}
 	return w.Flush()
 }

@@ -57,7 +57,7 @@ func runRows() []row {
 // runs returns the path of a store of so many runs, which all rows of that size share.
 func (p *place) runs(size int) string { return p.file(row{name: "runs"}, size, ".db") }
 
-// manyRuns stores a run of 24 trials as many times as size, each from another host, unless another row has done so.
+// manyRuns stores size copies of a run of 24 trials, each from another host, unless another row has stored them.
 func manyRuns(ctx context.Context, p *place, _ row, size int) (err error) {
 	path := p.runs(size)
 	if _, err := os.Stat(path); err == nil {

@@ -87,9 +87,10 @@ func (o options) volumes(ctx context.Context, c *cell, dir string) (volumes, fun
 // factor is the throughput of two files on two volumes relative to one file on one volume. It follows from what the
 // bytes and requests on each volume take at the planted speeds.
 type factor struct {
-	// After is the factor if the work's other time lies before and after the storage's time. Beside is the factor if the
+	// After is the factor if the work's other time lies before and after the storage's time. Overlapped is the factor if the
 	// work waits for the storage alone.
-	After, Beside float64
+	After      float64
+	Overlapped float64 `json:"Beside"`
 	// Fio is fio's factor for the same bytes in requests of the same size. 0 means not tried.
 	Fio float64 `json:",omitempty"`
 	// Busy is the share of the first layout's time that its volumes take at the planted speeds.
@@ -103,7 +104,7 @@ func (f factor) limits() (low, high float64) {
 	if f.Busy < limiting {
 		return min(1, f.After) * (1 - tolerance), max(1, f.After) * (1 + tolerance)
 	}
-	return min(f.After, f.Beside) * (1 - tolerance), max(f.After, f.Beside) * (1 + tolerance)
+	return min(f.After, f.Overlapped) * (1 - tolerance), max(f.After, f.Overlapped) * (1 + tolerance)
 }
 
 // tolerance limits how far the volumes' speeds, measured by fio, may be off.
@@ -137,7 +138,7 @@ func (v volumes) expected(trials []filewise.Trial, operation, first, second stri
 		return nil
 	}
 	return &factor{Busy: one.storage / one.seconds, After: one.seconds / max(one.seconds-one.storage+two.storage, two.storage),
-		Beside: one.storage / two.storage, loads: [2]load{one, two}}
+		Overlapped: one.storage / two.storage, loads: [2]load{one, two}}
 }
 
 // load adds up a layout's trials.
@@ -245,7 +246,7 @@ func (f factor) least() float64 {
 	if f.Busy < limiting {
 		return 1
 	}
-	return min(f.After, f.Beside)
+	return min(f.After, f.Overlapped)
 }
 
 // leastFound is the factor from which a run has to recommend two files.
@@ -280,8 +281,8 @@ func (c cell) diskRows() []string {
 		if in && (e.least() < leastFound || f.Decision == "use" && strings.HasPrefix(f.Layout, "2 ") && named == "yes") {
 			found = "✔"
 		}
-		out = append(out, row+fmt.Sprintf(" %.2f to %.2f (%s busy) | %.2f | %s | %s %s | %s | %s |", min(e.After, e.Beside),
-			max(e.After, e.Beside), say.Share(e.Busy, 1), e.Fio, interval, f.Decision, f.Layout, named, found))
+		out = append(out, row+fmt.Sprintf(" %.2f to %.2f (%s busy) | %.2f | %s | %s %s | %s | %s |", min(e.After, e.Overlapped),
+			max(e.After, e.Overlapped), say.Share(e.Busy, 1), e.Fio, interval, f.Decision, f.Layout, named, found))
 	}
 	return out
 }

@@ -107,7 +107,7 @@ func PoolHosts(runs []HostRun, confidence float64, meant []string) (Across, erro
 	newest := newestOf(runs, &left)
 	for i, r := range newest {
 		if i > 0 {
-			ds, err := alike(newest[0], r, meant)
+			ds, err := sameExperiment(newest[0], r, meant)
 			if err != nil {
 				return Across{}, err
 			}
@@ -172,9 +172,9 @@ func nameAmong(r HostRun, all []HostRun) string {
 	return r.name()
 }
 
-// alike returns the differences between two runs that meant allows. It refuses a run that is not of the first run's
+// sameExperiment returns the differences between two runs that meant allows. It refuses a run that is not of the first run's
 // experiment.
-func alike(first, r HostRun, meant []string) (differ []string, err error) {
+func sameExperiment(first, r HostRun, meant []string) (differ []string, err error) {
 	if first.Plan.Baseline != r.Plan.Baseline {
 		return nil, filewise.Errorf(filewise.CodeUsage, "leave one of them out", "runs %s and %s have other baselines: %s, and %s",
 			first.Ref, r.Ref, first.Plan.Baseline, r.Plan.Baseline)

@@ -154,8 +154,8 @@ func Data(run store.Run, trials []filewise.Trial, j experiment.Judgement) (repor
 func numbered(j experiment.Judgement, run int64) {
 	const resume = "filewise resume "
 	for f := range j.Operations {
-		for i, said := range j.Operations[f].Sentences {
-			j.Operations[f].Sentences[i] = strings.ReplaceAll(said, resume+experiment.RunPlace, fmt.Sprint(resume, run))
+		for i, text := range j.Operations[f].Sentences {
+			j.Operations[f].Sentences[i] = strings.ReplaceAll(text, resume+experiment.RunPlace, fmt.Sprint(resume, run))
 		}
 	}
 }

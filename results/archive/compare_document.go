@@ -36,9 +36,9 @@ func (c Comparison) document() document.Document {
 			rest = append(rest, s)
 		}
 	}
-	verdict = append(verdict, document.OnPages(c.beside()...))
+	verdict = append(verdict, document.OnPages(c.otherDifferences()...))
 	rest = append(rest, document.Section{ID: "beside", Title: "What else differs", Blocks: []document.Block{
-		document.Only{In: document.Markdown | document.Terminal, Blocks: c.beside()}}})
+		document.Only{In: document.Markdown | document.Terminal, Blocks: c.otherDifferences()}}})
 	tips, words := report.Glossary()
 	rest = append(rest,
 		document.Section{ID: "runs", Name: "Runs", Title: "The two runs", Blocks: []document.Block{document.OnPages(c.table())}},
@@ -76,21 +76,21 @@ func (c Comparison) sum() string {
 	}
 	if speeds.all() == 1 {
 		l := c.Operations[0].Layouts[0]
-		said := fmt.Sprintf("throughput of %s %s", l.Layout, intervalText(l.change))
+		text := fmt.Sprintf("throughput of %s %s", l.Layout, intervalText(l.change))
 		if tails.all() > 0 {
-			said += ", p99 " + intervalText(l.p99)
+			text += ", p99 " + intervalText(l.p99)
 		}
-		return said + "."
+		return text + "."
 	}
 	what := "layouts"
 	if len(c.Operations) > 1 {
 		what = "results (each layout in each operation),"
 	}
-	said := fmt.Sprintf("of %d %s %s.", speeds.all(), what, speeds.words("faster", "slower"))
+	text := fmt.Sprintf("of %d %s %s.", speeds.all(), what, speeds.words("faster", "slower"))
 	if tails.all() > 0 {
-		said += " p99: " + tails.words("longer", "shorter") + "."
+		text += " p99: " + tails.words("longer", "shorter") + "."
 	}
-	return said
+	return text
 }
 
 // changes counts layouts by what their intervals prove, and holds the largest proven change in either direction.
@@ -275,8 +275,8 @@ func bar(name string, length float64, label, class string) chart.Bar {
 		Parts: []chart.Segment{{Length: length, Classes: []string{"c-" + class}, Tip: name + ": " + label}}}
 }
 
-// beside returns the blocks about the runs' other differences, and about the outcomes of conditions.
-func (c Comparison) beside() []document.Block {
+// otherDifferences returns the blocks about the runs' other differences, and about the outcomes of conditions.
+func (c Comparison) otherDifferences() []document.Block {
 	var out []document.Block
 	switch n := len(c.Left); {
 	case n == 1:
@@ -291,7 +291,7 @@ func (c Comparison) beside() []document.Block {
 		}
 		out = append(out, document.Text(fmt.Sprintf("Changed %s: %q, then %q", d.What, d.Before, d.After)))
 	}
-	out = append(out, document.Note("Whatever else happened to the machine between the runs is in these changes. Intervals hold over all "+
+	out = append(out, document.Note("These changes include whatever else happened to the machine between the runs. Intervals hold over all "+
 		"layouts together."))
 	for _, o := range c.Gate {
 		out = append(out, document.Text(o.Line()))

@@ -109,7 +109,7 @@ func TestHostsAreAlike(t *testing.T) {
 		r.Machine = []filewise.Fact{{Name: "volume a: device", Value: device}, {Name: "cores", Value: device}}
 		return r
 	}
-	if differ, err := alike(run("sda"), run("sdb"), nil); err != nil || len(differ) > 0 {
+	if differ, err := sameExperiment(run("sda"), run("sdb"), nil); err != nil || len(differ) > 0 {
 		t.Errorf("%q, %v", differ, err)
 	}
 }

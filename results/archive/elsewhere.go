@@ -184,13 +184,13 @@ func (out Elsewhere) Text() string {
 	} else {
 		fmt.Fprintf(&w, "%s\n", say.Joined("\n", out.Headline, out.LatencyLoss, out.Stalls))
 	}
-	said := map[string]bool{}
+	shown := map[string]bool{}
 	for _, f := range out.Operations {
 		fmt.Fprintf(&w, "\n%s (confidence %s)\n", f.Operation, say.Confidence(f.Verdict.Config.Confidence))
 		f.verdictText(&w, "") // which was about all
 	}
 	for _, f := range append([]Numbers{out.Numbers}, out.Operations...) {
-		f.remarks(&w, said)
+		f.remarks(&w, shown)
 	}
 	return w.String()
 }
@@ -221,16 +221,16 @@ func (out Numbers) verdictText(w io.Writer, behind string) {
 }
 
 // remarks writes notes and warnings, each text only once for all operations.
-func (out Numbers) remarks(w io.Writer, said map[string]bool) {
+func (out Numbers) remarks(w io.Writer, shown map[string]bool) {
 	all := filewise.Each(out.Notes, func(note string) string { return "Note: " + note })
 	for _, x := range out.Verdict.Warnings {
 		all = append(all, fmt.Sprintf("Warning: %s\n  → %s", x.Message, x.Remedy))
 	}
 	for _, text := range all {
-		if !said[text] {
+		if !shown[text] {
 			fmt.Fprintf(w, "\n%s\n", text)
 		}
-		said[text] = true
+		shown[text] = true
 	}
 }
 

@@ -142,11 +142,11 @@ func (c Comparison) Sentences() []string {
 	var out []string
 	for _, f := range c.Operations {
 		for _, l := range f.Layouts {
-			said := l.Layout + ": " + l.Text
+			text := l.Layout + ": " + l.Text
 			if l.P99Percent != nil {
-				said += "; p99 " + intervalText(l.p99)
+				text += "; p99 " + intervalText(l.p99)
 			}
-			out = append(out, said)
+			out = append(out, text)
 		}
 	}
 	return out

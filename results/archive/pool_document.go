@@ -12,9 +12,9 @@ import (
 	"filewise/results/report/document"
 )
 
-// mostDrawn is the most hosts that a forest plot draws one by one. mostBeside is the most that it draws next to the
+// mostDrawn is the most hosts that a forest plot draws one by one. mostInAnswer is the most that it draws next to the
 // answer, so that the plot stays on the first screen.
-const mostDrawn, mostBeside = 60, 12
+const mostDrawn, mostInAnswer = 60, 12
 
 func (a Across) document() document.Document {
 	d := document.Document{
@@ -54,7 +54,7 @@ func (a Across) verdict() []document.Block {
 		"host") + " say together"}),
 		document.Everywhere(document.Headline(a.headline()))}
 	if f := a.Operations[0]; len(f.Layouts) > 0 {
-		out = append(out, document.OnPages(a.forest("chart-answer", f.Layouts[f.leading()], mostBeside)))
+		out = append(out, document.OnPages(a.forest("chart-answer", f.Layouts[f.leading()], mostInAnswer)))
 	}
 	out = append(out, document.Everywhere(document.List(sentences)), document.OnPages(a.table(a.Operations[0])))
 	for _, left := range a.Left {
@@ -131,7 +131,7 @@ func (a Across) operation(at int) []document.Block {
 	}
 	out := []document.Block{document.Only{In: in, Blocks: []document.Block{a.table(f)}}}
 	for i, l := range f.Layouts {
-		if at > 0 || i != f.leading() || len(l.Effects) > mostBeside {
+		if at > 0 || i != f.leading() || len(l.Effects) > mostInAnswer {
 			out = append(out, document.OnPages(document.Heading(say.Joined(": ", f.Operation, l.Layout+" against "+a.Baseline)),
 				a.forest(fmt.Sprintf("%s-%d", operationID(at), i+1), l, mostDrawn)))
 		}

@@ -69,7 +69,7 @@ func Parse(text string) (Condition, error) {
 	case at < 0:
 		return bad("it has no >")
 	case strings.ContainsAny(c.Text, "=≥"):
-		return bad("what may not be exceeded stands behind >, without =")
+		return bad("write the limit behind >, without =")
 	}
 	subject, limit := strings.TrimSpace(c.Text[:at]), strings.ReplaceAll(c.Text[at+1:], " ", "")
 	subject, c.Possible = strings.CutPrefix(subject, "possible ")
@@ -212,11 +212,11 @@ func words(s Subject, what string, i Interval) string {
 	if math.IsNaN(i.Effect) {
 		return fmt.Sprintf("%s of %s against %s is not known", what, s.Layout, s.Reference)
 	}
-	said := say.Interval(i.Effect, i.Lo, i.Hi)
+	text := say.Interval(i.Effect, i.Lo, i.Hi)
 	if math.IsNaN(i.Lo) || math.IsNaN(i.Hi) {
-		said += ", without an interval"
+		text += ", without an interval"
 	}
-	return fmt.Sprintf("%s of %s against %s %s", what, s.Layout, s.Reference, said)
+	return fmt.Sprintf("%s of %s against %s %s", what, s.Layout, s.Reference, text)
 }
 
 func percent(effect float64) float64 { return 100 * math.Expm1(effect) }

@@ -62,8 +62,8 @@ func TestConditions(t *testing.T) {
 		}
 	}
 	many := slices.Repeat([]gate.Outcome{{Condition: "loss > 5 %", Operation: "insert", Failed: true, Text: "lost"}}, 5)
-	if said := gate.Error(many).Error(); strings.Count(said, "loss > 5 % (insert): lost") != 3 || !strings.HasSuffix(said, "; and 2 more") {
-		t.Error(said)
+	if text := gate.Error(many).Error(); strings.Count(text, "loss > 5 % (insert): lost") != 3 || !strings.HasSuffix(text, "; and 2 more") {
+		t.Error(text)
 	}
 	first, _ := gate.Parse("loss > 5 %")
 	if all := gate.Judge([]gate.Condition{first}, nil); len(all) != 1 || all[0].Known || all[0].Failed {

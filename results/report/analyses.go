@@ -16,9 +16,9 @@ func (v view) analyses() []document.Block {
 	some := v.someAnalyses()
 	if len(some) == 0 {
 		n := v.of.Result.Blocks
-		said := fmt.Sprintf("There was no interim analysis: the first is possible after block %d, and %s %s complete.", verdict.FirstAnalysis,
+		text := fmt.Sprintf("There was no interim analysis: the first is possible after block %d, and %s %s complete.", verdict.FirstAnalysis,
 			say.Count(n, "block"), isAre(n))
-		return []document.Block{document.OnPages(document.Text(said))}
+		return []document.Block{document.OnPages(document.Text(text))}
 	}
 	caption := "What was known after each block"
 	if all := len(v.of.Result.Analyses); all > len(some) {

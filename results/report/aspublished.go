@@ -70,7 +70,7 @@ func (v view) besidePublished() *asPublished {
 			differ = append(differ, f.Name)
 		}
 	}
-	out.Verdict, out.Weaker = besides(*a, differ, open, len(out.Tables)), weakerWords(*a)
+	out.Verdict, out.Weaker = compared(*a, differ, open, len(out.Tables)), weakerWords(*a)
 	if len(out.Tables) == 1 && out.Weaker != "" {
 		out.Verdict += " " + out.Tables[0].Note
 	}
@@ -150,9 +150,9 @@ func weakerWords(a experiment.AsPublished) string {
 		"and no interval covers that."
 }
 
-// besides reports where the article's averages and the sound verdict differ. differ lists the operations with another
+// compared reports where the article's averages and the sound verdict differ. differ lists the operations with another
 // verdict, and open the operations without one.
-func besides(a experiment.AsPublished, differ, open []string, operations int) string {
+func compared(a experiment.AsPublished, differ, open []string, operations int) string {
 	switch {
 	case a.Repeats < verdict.FirstAnalysis:
 		return fmt.Sprintf("The averages always name a best layout. No sound verdict is possible from this design: it takes %d runs of each "+

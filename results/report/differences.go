@@ -48,7 +48,7 @@ func (v view) compared() []document.Block {
 	out = append(out, document.Only{In: document.Markdown | document.Terminal, Blocks: notes(v.footnotes()...)}, v.failedNote())
 	out = append(out, document.OnPages(document.Note("Each operation is judged by itself, at a confidence at which all statements hold "+
 		"together. "+
-		"Of a time, a positive difference is longer.")))
+		"If times are judged, a positive difference means longer.")))
 	for _, f := range v.parts {
 		blocks := f.layouts("The layouts for "+f.Name+", against "+v.Plan.Baseline, "")
 		if s := f.further(); len(s) > 0 {

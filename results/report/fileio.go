@@ -136,8 +136,8 @@ func (v view) fileLoads() (out fileLoads, ok bool) {
 		}
 	}
 	for k, kind := range ioKinds {
-		told := func(f fileLoad) bool { return say.Known(f.Shares[k]) }
-		if !slices.ContainsFunc(all, func(l layoutFiles) bool { return slices.ContainsFunc(l.Files, told) }) {
+		reported := func(f fileLoad) bool { return say.Known(f.Shares[k]) }
+		if !slices.ContainsFunc(all, func(l layoutFiles) bool { return slices.ContainsFunc(l.Files, reported) }) {
 			continue
 		}
 		for i := range all {
@@ -265,7 +265,7 @@ func times(x float64) string { return say.Sig3(x) + " ×" }
 func (v view) spreadLine() string {
 	for _, f := range v.parts {
 		loads, _ := f.fileLoads()
-		var said []string
+		var lines []string
 		for _, kind := range []string{"rows", "bytes", "requests"} {
 			k := slices.Index(loads.Kinds, kind)
 			if k < 0 {
@@ -278,14 +278,14 @@ func (v view) spreadLine() string {
 				}
 			}
 			if len(parts) > 0 {
-				said = append(said, "by "+kind+" "+strings.Join(parts, ", "))
+				lines = append(lines, "by "+kind+" "+strings.Join(parts, ", "))
 			}
-			if kind == "rows" && len(said) > 0 {
+			if kind == "rows" && len(lines) > 0 {
 				break
 			}
 		}
-		if len(said) > 0 {
-			return fmt.Sprintf("Busiest data file against the average%s (1 = even): %s.", say.InBrackets(f.Name), strings.Join(said, "; "))
+		if len(lines) > 0 {
+			return fmt.Sprintf("Busiest data file against the average%s (1 = even): %s.", say.InBrackets(f.Name), strings.Join(lines, "; "))
 		}
 	}
 	return ""

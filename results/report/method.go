@@ -56,12 +56,12 @@ func (v view) methodWords() []string {
 
 // estimand describes the quantity that the differences and their intervals are about.
 func (v view) estimand() string {
-	said := "The differences are between typical trials: a robust fit of blocks and layouts to the logarithm of throughput. "
+	text := "The differences are between typical trials: a robust fit of blocks and layouts to the logarithm of throughput. "
 	if v.Plan.JudgedBy() >= experiment.JointFrom {
-		said += "All claims about a layout concern the typical trial, the median of the logarithm of its throughput against the baseline's " +
+		text += "All claims about a layout concern the typical trial, the median of the logarithm of its throughput against the baseline's " +
 			"in one block: stalls are shown next to it, with their cost. "
 	}
-	return said
+	return text
 }
 
 // publishedMethod describes the method of a run by the article's design.

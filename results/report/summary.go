@@ -15,7 +15,7 @@ import (
 
 // Summary returns the verdict over several operations in plain words.
 func Summary(baseline string, operations []experiment.Operation) string {
-	said := advice(baseline, operations)
+	text := advice(baseline, operations)
 	var failed []string
 	for _, f := range operations {
 		if _, _, bad := f.Result.AAFailed(); bad {
@@ -23,9 +23,9 @@ func Summary(baseline string, operations []experiment.Operation) string {
 		}
 	}
 	if len(failed) > 0 {
-		return "Do not rely on this: the A/A check failed (" + strings.Join(failed, ", ") + "). " + said
+		return "Do not rely on this: the A/A check failed (" + strings.Join(failed, ", ") + "). " + text
 	}
-	return said
+	return text
 }
 
 func advice(baseline string, operations []experiment.Operation) string {
@@ -45,18 +45,18 @@ func advice(baseline string, operations []experiment.Operation) string {
 	for _, o := range singly {
 		parts = append(parts, o.words(baseline, single))
 	}
-	switch said := strings.Join(parts, "; "); {
+	switch text := strings.Join(parts, "; "); {
 	case len(singly) == 1 && singly[0].decision == "" && singly[0].layout == "" && (overall == nil || overall.layout == ""):
 		return fmt.Sprintf("Undecided: no layout is proven to be the best for any of the %d operations. More blocks (--budget) "+
 			"or a wider --margin would resolve it.", single)
 	case !hasOverall:
-		return say.Sentence(said) + "."
+		return say.Sentence(text) + "."
 	case overall.layout == "" && overall.decision == "":
-		return "Undecided over all operations together. Singly: " + said + "."
+		return "Undecided over all operations together. Singly: " + text + "."
 	case overall.layout == "":
-		return "No layout is settled over all operations together. Singly: " + said + "."
+		return "No layout is settled over all operations together. Singly: " + text + "."
 	default:
-		return fmt.Sprintf("Over all operations together: %s. Singly: %s.", adviceOn(overall.layout, baseline), said)
+		return fmt.Sprintf("Over all operations together: %s. Singly: %s.", adviceOn(overall.layout, baseline), text)
 	}
 }
 
@@ -103,11 +103,11 @@ func (o outcome) words(baseline string, all int) string {
 
 // gained describes a gain over the baseline.
 func gained(gain float64, baseline string) string {
-	said := say.Difference(gain)
-	if strings.HasSuffix(said, "times") {
-		return said + " the throughput of " + baseline
+	text := say.Difference(gain)
+	if strings.HasSuffix(text, "times") {
+		return text + " the throughput of " + baseline
 	}
-	return said + " over " + baseline
+	return text + " over " + baseline
 }
 
 // outcomesOf returns the outcome of the overall operation, or nil if there is none, and the outcomes of single operations,
@@ -221,11 +221,11 @@ func (v view) causeInShort() string {
 	if c == nil || len(c.Sentences) == 0 {
 		return v.relevance()
 	}
-	said := c.Sentences[0]
-	if i := strings.LastIndex(said, " ("); i > 0 && strings.HasSuffix(said, ").") && strings.Contains(said[i:], "interval") {
-		said = said[:i] + "."
+	text := c.Sentences[0]
+	if i := strings.LastIndex(text, " ("); i > 0 && strings.HasSuffix(text, ").") && strings.Contains(text[i:], "interval") {
+		text = text[:i] + "."
 	}
-	return say.Joined(", ", "Why", f.Name) + ": " + said
+	return say.Joined(", ", "Why", f.Name) + ": " + text
 }
 
 // latencyLoss reports that the layout to use is slow where it matters, and names the option that excludes such layouts.

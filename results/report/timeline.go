@@ -89,8 +89,8 @@ func ordinary(trials []trial) (lo, hi float64) {
 	if len(xs) > 0 {
 		lo, hi = min(lo, quantile(xs, 0.005)), max(hi, quantile(xs, 0.995))
 	}
-	room := 0.15 * (hi - lo)
-	return lo - room, hi + room
+	padding := 0.15 * (hi - lo)
+	return lo - padding, hi + padding
 }
 
 const (
@@ -222,9 +222,9 @@ func (v view) time() []document.Block {
 	if len(all) == 0 {
 		return []document.Block{document.OnPages(document.Text("Nothing was timed yet."))}
 	}
-	said := fmt.Sprintf("Time: %s of trials, %s of it measuring", say.Human(all[0].Whole), all[0].share())
+	text := fmt.Sprintf("Time: %s of trials, %s of it measuring", say.Human(all[0].Whole), all[0].share())
 	for i, s := range all[1:] {
-		said += map[bool]string{true: "; ", false: ", "}[i == 0] + s.Name + " " + s.share()
+		text += map[bool]string{true: "; ", false: ", "}[i == 0] + s.Name + " " + s.share()
 	}
 	table := document.Tabulate(document.Table{Caption: "Wall time of all trials: " + v.elapsed(), Class: "where"}, all,
 		document.Name("stage", func(s spent) string { return s.Name }),
@@ -234,7 +234,7 @@ func (v view) time() []document.Block {
 			class := map[bool]string{true: "best", false: "rest"}[s.Name == stageWords["measure"]]
 			return document.Cell{Class: class, Bar: 100 * float64(s.Took) / float64(s.Whole)}
 		}).As("bar").Only(document.HTML))
-	return []document.Block{table, document.OnTerminal(document.Text(said + "."))}
+	return []document.Block{table, document.OnTerminal(document.Text(text + "."))}
 }
 
 // stamp formats a moment in the stored time zone.

@@ -52,12 +52,12 @@ func (v view) met() string { return conditionsInShort(v.whole.Judgement.Conditio
 
 // Headline returns the verdict in one sentence, or why there is none, and its limit.
 func (v view) Headline() string {
-	said, limit := v.decision(), v.whole.Judgement.Limit(v.Plan)
+	text, limit := v.decision(), v.whole.Judgement.Limit(v.Plan)
 	part := len(v.whole.Judgement.Operations) > 1 && !v.several() // the whole run's headline has the limit
-	if limit == "" || part || strings.HasPrefix(said, "No ") {
-		return said
+	if limit == "" || part || strings.HasPrefix(text, "No ") {
+		return text
 	}
-	return verdict.Add(said, " This is "+limit+".")
+	return verdict.Add(text, " This is "+limit+".")
 }
 
 // headlined returns the headline, and below it the action if the headline has one.
@@ -93,8 +93,8 @@ func (v view) further() []string {
 	if v.several() {
 		var out []string
 		for _, f := range v.parts {
-			if said := f.Headline(); said != v.Headline() { // the headline of all operations is no verdict
-				out = append(out, f.Name+": "+said)
+			if text := f.Headline(); text != v.Headline() { // the headline of all operations is no verdict
+				out = append(out, f.Name+": "+text)
 			}
 		}
 		return out
@@ -282,13 +282,13 @@ func ScopeText(scope []filewise.Warning, remedies bool) string {
 	if len(scope) == 0 {
 		return ""
 	}
-	said := "Scope:"
+	text := "Scope:"
 	for _, w := range scope {
-		if said += " " + w.Message; remedies && w.Remedy != "" {
-			said += " " + w.Remedy
+		if text += " " + w.Message; remedies && w.Remedy != "" {
+			text += " " + w.Remedy
 		}
 	}
-	return said
+	return text
 }
 
 // mostOpen is the most operations whose reasons a page shows unfolded.
@@ -301,13 +301,13 @@ func (v view) causes() []document.Fold {
 		if f.of.Cause == nil || len(f.of.Cause.Sentences) == 0 {
 			continue
 		}
-		said := document.List(f.of.Cause.Sentences)
-		same := func(g document.Fold) bool { return slices.Equal(g.Blocks[0].(document.List), said) }
+		lines := document.List(f.of.Cause.Sentences)
+		same := func(g document.Fold) bool { return slices.Equal(g.Blocks[0].(document.List), lines) }
 		if i := slices.IndexFunc(all, same); i >= 0 {
 			all[i].Summary += ", " + f.Name
 			continue
 		}
-		all = append(all, document.Fold{Summary: f.Name, Print: true, Blocks: []document.Block{said}})
+		all = append(all, document.Fold{Summary: f.Name, Print: true, Blocks: []document.Block{lines}})
 	}
 	return all
 }
@@ -322,8 +322,8 @@ func (v view) why() []document.Block {
 	var out []document.Block
 	if len(all) <= mostDetailed {
 		for _, f := range all {
-			said := f.Blocks[0].(document.List)
-			out = append(out, document.OnTerminal(document.Text(say.Joined(", ", "Why", f.Summary)+": "+say.Joined(" ", said...))))
+			lines := f.Blocks[0].(document.List)
+			out = append(out, document.OnTerminal(document.Text(say.Joined(", ", "Why", f.Summary)+": "+say.Joined(" ", lines...))))
 		}
 	}
 	in := document.Paper
@@ -336,15 +336,15 @@ func (v view) why() []document.Block {
 func (v view) whyOnPaper(all []document.Fold) []document.Block {
 	var out []document.Block
 	for _, f := range all {
-		said := f.Blocks[0].(document.List)
+		lines := f.Blocks[0].(document.List)
 		switch {
 		case len(all) > mostOpen:
-			f.Summary, f.Blocks = say.Joined(": ", f.Summary, said[0]), []document.Block{said[1:]}
+			f.Summary, f.Blocks = say.Joined(": ", f.Summary, lines[0]), []document.Block{lines[1:]}
 			out = append(out, f)
 		case f.Summary != "":
-			out = append(out, document.Heading(f.Summary), said)
+			out = append(out, document.Heading(f.Summary), lines)
 		default:
-			out = append(out, said)
+			out = append(out, lines)
 		}
 	}
 	return out

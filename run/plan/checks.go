@@ -54,7 +54,7 @@ func (m *maker) setInterleaved() error {
 		m.plan.OneByOne = "each backup is a trial"
 		return nil
 	case m.plan.Target.Mode == filewise.External && m.o.From.Value != "":
-		m.plan.OneByOne = "each trial begins with a copy that is restored"
+		m.plan.OneByOne = "each trial begins with a restored copy"
 		return nil
 	}
 	m.plan.Rounds = o.Rounds.Value

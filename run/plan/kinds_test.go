@@ -409,9 +409,9 @@ func TestPublishedBackupIsCompressed(t *testing.T) {
 			if err != nil || l.BackupOptions != want {
 				t.Errorf("%s: %s has %q, %v", engine, l.Name, l.BackupOptions, err)
 			}
-			told := slices.ContainsFunc(s.Steps, func(x filewise.Step) bool { return strings.Contains(x.SQL, ", COMPRESSION") })
-			if told != (want != "") {
-				t.Errorf("%s: %v", engine, told)
+			reported := slices.ContainsFunc(s.Steps, func(x filewise.Step) bool { return strings.Contains(x.SQL, ", COMPRESSION") })
+			if reported != (want != "") {
+				t.Errorf("%s: %v", engine, reported)
 			}
 		}
 	}

@@ -18,8 +18,8 @@ type Made struct {
 	// Options are the options of the plan, without values from variables that are for other runs.
 	Options *Options
 	// Secret is the address of an external target, or of the plan's origin, with the secrets in its URL.
-	Secret filewise.Address
-	Told   Told
+	Secret    filewise.Address
+	Receivers Receivers
 }
 
 // Make returns the plan that the options describe. It touches nothing. Values from environment variables that the plan
@@ -33,7 +33,7 @@ func (all Engines) Make(o *Options) (Made, error) {
 		if errors.As(err, &idle) && (o.forget(idle.name) || o.forget(idle.or)) {
 			continue
 		}
-		return Made{Plan: m.plan, Engine: m.Engine, Options: m.o, Secret: m.Secret, Told: m.told}, err
+		return Made{Plan: m.plan, Engine: m.Engine, Options: m.o, Secret: m.Secret, Receivers: m.receivers}, err
 	}
 }
 
@@ -43,9 +43,9 @@ type maker struct {
 	o       *Options
 	sc      workload.Scenario
 	Chosen
-	told Told
-	plan experiment.Plan
-	work filewise.Program // set by setParams
+	receivers Receivers
+	plan      experiment.Plan
+	work      filewise.Program // set by setParams
 	// cores returns the number of cores of the server, or why it is not known. Nil means not asked yet.
 	cores func() (int, error)
 	sized bool // --size is the engine's usual one for the scenario
@@ -103,8 +103,8 @@ func (o *Options) command(p experiment.Plan) []string {
 	table := o.Table()
 	slices.SortFunc(table, func(a, b Option) int { return strings.Compare(a.Name, b.Name) })
 	for _, row := range table {
-		said := row.Name == "engine" && p.Target.Mode == filewise.External // the URL names the engine
-		if row.To.Given() && !row.Unrepeated && !said {
+		reported := row.Name == "engine" && p.Target.Mode == filewise.External // the URL names the engine
+		if row.To.Given() && !row.Unrepeated && !reported {
 			out = append(out, row.flags()...)
 		}
 	}

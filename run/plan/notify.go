@@ -35,8 +35,8 @@ func (o *NotifyOptions) NotifyRow() Option {
 		"env:NAME or file:PATH keeps it secret (repeatable)").unrepeated()
 }
 
-// Told holds the receivers of a run's notifications, and the events that they get.
-type Told struct {
+// Receivers holds the receivers of a run's notifications, and the events that they get.
+type Receivers struct {
 	Addresses []notify.Address
 	Events    []notify.Event
 	Shown     []string // as stored, without secrets
@@ -44,18 +44,18 @@ type Told struct {
 
 // setNotify puts the receivers into the plan, without secrets.
 func (m *maker) setNotify() (err error) {
-	if m.told, err = m.o.NotifyOptions.Told(); err != nil {
+	if m.receivers, err = m.o.NotifyOptions.Receivers(); err != nil {
 		return err
 	}
-	m.plan.Notify = m.told.Shown
+	m.plan.Notify = m.receivers.Shown
 	if m.o.NotifyOn.Given() {
 		m.plan.NotifyOn = m.o.NotifyOn.Value
 	}
 	return nil
 }
 
-// Told parses the given options.
-func (o *NotifyOptions) Told() (t Told, err error) {
+// Receivers parses the given options.
+func (o *NotifyOptions) Receivers() (t Receivers, err error) {
 	if o.NotifyOn.Value != "" {
 		if t.Events, err = notify.ParseEvents(o.NotifyOn.Value); err != nil {
 			return t, err
@@ -73,7 +73,7 @@ func (o *NotifyOptions) Told() (t Told, err error) {
 }
 
 // add adds the addresses that a value of --notify stands for.
-func (t *Told) add(given string) error {
+func (t *Receivers) add(given string) error {
 	urls, err := notifyURLs(given)
 	if err != nil {
 		return err
@@ -143,25 +143,25 @@ func secretFile(path string) (string, error) {
 	return "", filewise.Errorf(filewise.CodeUsage, remedy, "--notify file:%s: %w", path, err)
 }
 
-// ToldAgain returns the receivers of a resumed run, which stay the same unless given again. Receivers must be given
+// ReceiversAgain returns the receivers of a resumed run, which stay the same unless given again. Receivers must be given
 // again if their secrets are not stored, or if this user has not stored the run on this host.
-func (o NotifyOptions) ToldAgain(p experiment.Plan, stored bool) (Told, error) {
+func (o NotifyOptions) ReceiversAgain(p experiment.Plan, stored bool) (Receivers, error) {
 	if !o.NotifyOn.Given() && p.NotifyOn != "" {
 		o.NotifyOn.Value = p.NotifyOn
 	}
 	if len(o.Notify.Value) == 0 {
 		if len(p.Notify) > 0 && !stored {
-			return Told{}, filewise.Errorf(filewise.CodeUsage, "give --notify with the URL, or --notify none to go on without",
+			return Receivers{}, filewise.Errorf(filewise.CodeUsage, "give --notify with the URL, or --notify none to go on without",
 				"the run notifies %s, addresses that this user has not stored on this host", strings.Join(p.Notify, ", "))
 		}
 		for _, shown := range p.Notify {
 			if strings.Contains(shown, filewise.Secret("x").String()) {
-				return Told{}, filewise.Errorf(filewise.CodeUsage,
+				return Receivers{}, filewise.Errorf(filewise.CodeUsage,
 					"give --notify with the same URL, or --notify none to go on without; env:NAME and file:PATH are found again",
 					"the run notifies %s, whose secret is not stored", shown)
 			}
 		}
 		o.Notify.Value = p.Notify
 	}
-	return o.Told()
+	return o.Receivers()
 }

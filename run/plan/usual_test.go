@@ -97,10 +97,10 @@ func TestColdByDefault(t *testing.T) {
 			continue
 		}
 		last := made.Layouts[len(made.Layouts)-1]
-		said := strings.Join(made.LeftOut, "; ")
-		if made.Params.Cache != x.cache || last.Data.Files != x.files || !strings.HasPrefix(said, x.leftOut) ||
-			(said == "") != (x.leftOut == "") {
-			t.Errorf("%s: cache %q, %d files, left out %q", name, made.Params.Cache, last.Data.Files, said)
+		text := strings.Join(made.LeftOut, "; ")
+		if made.Params.Cache != x.cache || last.Data.Files != x.files || !strings.HasPrefix(text, x.leftOut) ||
+			(text == "") != (x.leftOut == "") {
+			t.Errorf("%s: cache %q, %d files, left out %q", name, made.Params.Cache, last.Data.Files, text)
 		}
 	}
 }

@@ -270,12 +270,12 @@ func printScript(w *lines, l LayoutScript, shown map[string]bool) {
 	}
 	again := 0
 	for _, s := range l.Steps {
-		alike := l.alike(s)
-		if shown[alike] {
+		key := l.key(s)
+		if shown[key] {
 			again++
 			continue
 		}
-		shown[alike] = true
+		shown[key] = true
 		w.printf("  [%s, on %s] %s\n", s.Stage, s.On, s.SQL)
 	}
 	if again > 0 {
@@ -285,8 +285,8 @@ func printScript(w *lines, l LayoutScript, shown map[string]bool) {
 
 var numbers = regexp.MustCompile(`\d+([ ,]+\d+)*`)
 
-// alike returns a key that is equal for the same step on different files.
-func (l LayoutScript) alike(s filewise.Step) string {
+// key returns a key that is equal for the same step on different files.
+func (l LayoutScript) key(s filewise.Step) string {
 	text := s.SQL
 	for _, f := range l.Files {
 		if f.Path != "" {

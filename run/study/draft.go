@@ -13,16 +13,16 @@ import (
 func (l *loader) over(shared, special draft) draft {
 	out := special
 	out.values = maps.Clone(special.values)
-	said := map[string]bool{}
+	shown := map[string]bool{}
 	for name := range special.values {
-		said[name] = true
+		shown[name] = true
 	}
 	for _, m := range special.matrix {
-		said[m.key] = true
+		shown[m.key] = true
 	}
 	hidden := func(name string) bool {
 		o := plan.Find(l.table, name)
-		return said[name] || o != nil && said[o.Instead]
+		return shown[name] || o != nil && shown[o.Instead]
 	}
 	for name, v := range shared.values {
 		if !hidden(name) {
@@ -39,7 +39,7 @@ func (l *loader) over(shared, special draft) draft {
 	if out.Custom == nil {
 		out.Custom = shared.Custom
 	}
-	if out.Password == "" && !said["target"] {
+	if out.Password == "" && !shown["target"] {
 		out.Password = shared.Password
 	}
 	if out.Base == "" {

@@ -51,7 +51,7 @@ func masked(lines []string) []string {
 			continue
 		}
 		below = key
-		if said := strings.TrimSpace(line[value:]); said != "" && variable.ReplaceAllString(said, "") != "" {
+		if text := strings.TrimSpace(line[value:]); text != "" && variable.ReplaceAllString(text, "") != "" {
 			out[i] = line[:value] + " " + asterisks
 		}
 	}

@@ -123,12 +123,12 @@ func whole(sentences []string, width, most int) []string {
 
 // fit returns a picture of at most most lines. Lines that scroll off the screen could not be replaced any more.
 func fit(status string, table, below []string, most int) []string {
-	room := most - 1 - len(below)
+	space := most - 1 - len(below)
 	switch {
-	case room <= 0:
+	case space <= 0:
 		return append([]string{status}, below...)[:max(1, most)]
-	case len(table) > room:
-		table = append(table[:room-1:room-1], fmt.Sprintf("… %d lines more", len(table)-room+1))
+	case len(table) > space:
+		table = append(table[:space-1:space-1], fmt.Sprintf("… %d lines more", len(table)-space+1))
 	}
 	return slices.Concat([]string{status}, table, below)
 }

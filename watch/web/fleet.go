@@ -22,7 +22,7 @@ type Job struct {
 	Condition  string     `json:"condition"`
 	Doing      string     `json:"doing,omitempty"`
 	Trials     int        `json:"trials"`
-	Beside     int        `json:"beside,omitempty"` // number of Trials that are pilots or failed
+	Uncounted  int        `json:"beside,omitempty"` // number of Trials that are pilots or failed
 	Verdict    string     `json:"verdict,omitempty"`
 	Error      string     `json:"error,omitempty"`
 	Layouts    []Estimate `json:"layouts,omitempty"`

@@ -176,9 +176,10 @@ func (s Schema) FlushForExport(local string) string {
 	return "FLUSH " + local + "TABLES " + strings.Join(names, ", ") + " FOR EXPORT"
 }
 
-// Told returns the tables' files by path, from InnoDB's catalogue, without the tables in apart, which are not part of
+// TableFiles returns the tables' files by path, from InnoDB's catalogue, without the tables in apart, which are not part of
 // the layout. plain converts a path to the design's form.
-func (d *Design) Told(ctx context.Context, db Queryer, plain func(path string) string, apart ...string) (map[string]TableFile, error) {
+func (d *Design) TableFiles(ctx context.Context, db Queryer, plain func(path string) string, apart ...string) (map[string]TableFile,
+	error) {
 	if err := d.Spell(ctx, db); err != nil {
 		return nil, err
 	}

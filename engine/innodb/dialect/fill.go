@@ -57,25 +57,25 @@ func (r Rows) BytesPerRow() float64 {
 		external = float64(blobs) * page
 		record = 5 + float64(length) + key + system + pointer
 	}
-	room := page - pageOverhead
+	usable := page - pageOverhead
 	if r.Keys == Random || r.Keys == Overtaking {
 		fill := fillOf[r.Keys]
-		if r.Keys == Overtaking && room/(record+slot) < fewRows {
+		if r.Keys == Overtaking && usable/(record+slot) < fewRows {
 			fill = fewFill
 		}
-		return (record+slot)*page/room/fill + external
+		return (record+slot)*page/usable/fill + external
 	}
 	// InnoDB leaves 1/16 of a page free for rows to grow (dict_index_get_space_reserve).
-	perPage := math.Floor((room - page/16) / (record + slot))
+	perPage := math.Floor((usable - page/16) / (record + slot))
 	return page/max(perPage, 1)/fillOf[r.Keys] + external
 }
 
-// Whole returns how many rows fit into room bytes.
-func (r Rows) Whole(room float64) int64 {
-	if room <= 0 {
+// Whole returns how many rows fit into so many bytes.
+func (r Rows) Whole(bytes float64) int64 {
+	if bytes <= 0 {
 		return 0
 	}
-	n := room / r.BytesPerRow()
+	n := bytes / r.BytesPerRow()
 	if n >= 1<<62 {
 		return 1 << 62
 	}
@@ -86,10 +86,10 @@ func (r Rows) Whole(room float64) int64 {
 // part and the segments of its tables, some 48 KiB for each except the first (measured on MariaDB 10.11).
 func SystemBase(own int64, tables int) int64 { return own + int64(tables)*64<<10 }
 
-// Room returns how many bytes of rows a system tablespace holds when its first bytes are filled, give or take some MiB.
+// Capacity returns how many bytes of rows a system tablespace holds when its first bytes are filled, give or take some MiB.
 // InnoDB takes the rest for itself, and reserves some of each table's extents without filling them. Measured on MariaDB
 // 10.11.
-func Room(bytes, own int64, tables int) int64 {
+func Capacity(bytes, own int64, tables int) int64 {
 	return max(bytes-SystemBase(own, tables)-3*MiB-int64(tables-1)*MiB/3, 0)
 }
 

@@ -127,8 +127,8 @@ func readCheckpoints(ctx context.Context, db *sql.DB) ([]filewise.Counter, error
 
 func cyclesOf(values map[string]float64) []filewise.Counter {
 	for _, p := range Products() {
-		if end, room := values[p.LogEnd], values[p.LogRoom]; end > 0 && room > 0 {
-			return []filewise.Counter{{Name: filewise.CheckpointCycles, Unit: "cycles", Value: end / room}}
+		if end, limit := values[p.LogEnd], values[p.LogRoom]; end > 0 && limit > 0 {
+			return []filewise.Counter{{Name: filewise.CheckpointCycles, Unit: "cycles", Value: end / limit}}
 		}
 	}
 	return nil

@@ -157,12 +157,13 @@ func TestRows(t *testing.T) {
 	large := Rows{PageSize: 16 << 10, Payload: 20000, Keys: Ascending}
 	for name, ok := range map[string]bool{
 		"ascending keys take more than the row and less than half as much again": small.BytesPerRow() > 228 && small.BytesPerRow() < 1.5*228,
-		"random keys take more":          random.BytesPerRow() > 1.2*small.BytesPerRow(),
-		"a large row has its own pages":  large.BytesPerRow() > 2*16<<10 && large.BytesPerRow() < 2.1*(16<<10),
-		"no room, no rows":               small.Whole(-1) == 0 && small.Whole(0) == 0,
-		"rows are whole":                 small.Whole(1e6) == int64(1e6/small.BytesPerRow()),
-		"room is never negative":         Room(0, 3*MiB, 2000) == 0,
-		"room grows with the tablespace": Room(64*MiB, 3*MiB, 1) > Room(32*MiB, 3*MiB, 1) && Room(64*MiB, 3*MiB, 1) > Room(64*MiB, 3*MiB, 16),
+		"random keys take more":         random.BytesPerRow() > 1.2*small.BytesPerRow(),
+		"a large row has its own pages": large.BytesPerRow() > 2*16<<10 && large.BytesPerRow() < 2.1*(16<<10),
+		"no room, no rows":              small.Whole(-1) == 0 && small.Whole(0) == 0,
+		"rows are whole":                small.Whole(1e6) == int64(1e6/small.BytesPerRow()),
+		"room is never negative":        Capacity(0, 3*MiB, 2000) == 0,
+		"room grows with the tablespace": Capacity(64*MiB, 3*MiB, 1) > Capacity(32*MiB, 3*MiB, 1) &&
+			Capacity(64*MiB, 3*MiB, 1) > Capacity(64*MiB, 3*MiB, 16),
 	} {
 		if !ok {
 			t.Error(name)

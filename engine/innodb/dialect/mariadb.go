@@ -37,8 +37,8 @@ var MariaDB = &Product{
 		EmptyBinlog: 330, BinlogPerRow: 32, BinlogPerCommit: 400,
 		// InnoDB's temporary tables (12 MiB), dictionary tables, and doublewrite and undo of the kinds whose data files are
 		// not the system tablespace.
-		Room: 64 * MiB,
-		Of:   "SELECT t.NAME, COALESCE(t.FILENAME, ''), t.FILE_SIZE, t.ALLOCATED_SIZE FROM information_schema.INNODB_SYS_TABLESPACES t",
+		Overhead: 64 * MiB,
+		Of:       "SELECT t.NAME, COALESCE(t.FILENAME, ''), t.FILE_SIZE, t.ALLOCATED_SIZE FROM information_schema.INNODB_SYS_TABLESPACES t",
 	},
 	Understands: []string{"mysql"},
 	Managed: Managed{

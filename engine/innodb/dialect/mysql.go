@@ -33,7 +33,7 @@ var MySQL = &Product{
 		EmptyBinlog: 157, BinlogPerRow: 32, BinlogPerCommit: 400,
 		// Dictionary (27 MiB), two undo tablespaces (32), temporary tables (12) and doublewrite files (9 with pages of 16
 		// KiB), as in a new 8.0.31.
-		Room: 128 * MiB,
+		Overhead: 128 * MiB,
 		Of: "SELECT t.NAME, COALESCE(d.PATH, ''), t.FILE_SIZE, t.ALLOCATED_SIZE FROM information_schema.INNODB_TABLESPACES t " +
 			"LEFT JOIN information_schema.INNODB_DATAFILES d ON d.SPACE = t.SPACE",
 	},

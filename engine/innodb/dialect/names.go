@@ -42,8 +42,8 @@ func FileName(name string) string {
 	return b.String()
 }
 
-// Told reports whether FileName's result is exact, which it is without letters beyond ASCII.
-func Told(fileName string) bool { return !beyond.MatchString(fileName) }
+// Exact reports whether FileName's result is exact, which it is without letters beyond ASCII.
+func Exact(fileName string) bool { return !beyond.MatchString(fileName) }
 
 var beyond = regexp.MustCompile(`[^\x00-\x7f]`)
 
@@ -54,8 +54,8 @@ const code = "(?:@[0-9A-Za-z]{2}|@[0-9a-f]{4})"
 func (d *Design) Spell(ctx context.Context, db Queryer) error {
 	for _, t := range d.Tables {
 		guess := FileName(t.Name)
-		untold := func(f File) bool { return d.fileOf(f.Path) == guess }
-		if Told(guess) || !slices.ContainsFunc(d.All(), untold) {
+		unresolved := func(f File) bool { return d.fileOf(f.Path) == guess }
+		if Exact(guess) || !slices.ContainsFunc(d.All(), unresolved) {
 			continue
 		}
 		all, err := d.Product.TableFiles(ctx, db, "t.NAME LIKE ?", EscapeLike(d.Database)+"/%")
@@ -75,7 +75,7 @@ func (d *Design) Spell(ctx context.Context, db Queryer) error {
 		}
 		for _, files := range [][]File{d.Files, d.Later} {
 			for i, f := range files {
-				if untold(f) {
+				if unresolved(f) {
 					dir, file := path.Split(f.Path)
 					files[i].Path = dir + names[0] + strings.TrimPrefix(file, guess)
 				}

@@ -102,8 +102,8 @@ type Files struct {
 	BinlogPerRow, BinlogPerCommit int64
 	// SystemBytes is the part of its system tablespace that a new server uses before there is any table.
 	SystemBytes int64
-	// Room is the space that a server needs in addition to data files, redo log and binary log, in bytes.
-	Room int64
+	// Overhead is the space that a server needs in addition to data files, redo log and binary log, in bytes.
+	Overhead int64
 	// Of is the query for name, path, size and allocated size of all tables' files. A WHERE on their NAME is added to it.
 	// It needs the privilege PROCESS.
 	Of string

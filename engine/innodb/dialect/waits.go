@@ -42,9 +42,9 @@ func addFlushing(ctx context.Context, link Link, silent int, seen sampling.Seen)
 	if err != nil || silent <= busy {
 		return nil //nolint:nilerr // then such waits look like work
 	}
-	const age, room, free, rows = "Innodb_checkpoint_age", "Innodb_checkpoint_max_age", "Innodb_buffer_pool_pages_free",
+	const age, maxAge, free, rows = "Innodb_checkpoint_age", "Innodb_checkpoint_max_age", "Innodb_buffer_pool_pages_free",
 		"Innodb_row_lock_current_waits"
-	x, err := readStatus(ctx, link.Control, age, room, free, rows)
+	x, err := readStatus(ctx, link.Control, age, maxAge, free, rows)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func addFlushing(ctx context.Context, link Link, silent int, seen sampling.Seen)
 	pages, known := x[free]
 	switch {
 	case waiting <= 0:
-	case x[room] > 0 && x[age] >= fullLog*x[room]:
+	case x[maxAge] > 0 && x[age] >= fullLog*x[maxAge]:
 		seen[sampling.Event{Name: "checkpoint age", Class: filewise.WaitCheckpoint}] += waiting
 	case known && pages <= fewFree:
 		seen[sampling.Event{Name: "free page", Class: filewise.WaitMemory}] += waiting

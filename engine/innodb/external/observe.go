@@ -21,22 +21,22 @@ func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 	if !b.server.rights.global["PROCESS"] {
 		read = b.tables
 	}
-	told, err := read(ctx, link)
+	reported, err := read(ctx, link)
 	if err != nil {
 		return nil, link.Explain(fmt.Errorf("asking for the files of %s: %w", b.name, err))
 	}
 	var found []filewise.File
 	for _, a := range asked {
-		f, ok := told[a.Path]
+		f, ok := reported[a.Path]
 		if !ok {
-			return nil, fmt.Errorf("%w: the server has no file %s; it has %s", filewise.ErrLayout, a.Path, some(told))
+			return nil, fmt.Errorf("%w: the server has no file %s; it has %s", filewise.ErrLayout, a.Path, some(reported))
 		}
 		f.Role, f.Volume, f.Path, f.Object = a.Role, a.Volume, a.Path, a.Object
 		found = append(found, f)
-		delete(told, a.Path)
+		delete(reported, a.Path)
 	}
-	if len(told) > 0 && b.design.Program.Custom == nil { // its set-up can create more tables than the layout spreads
-		return nil, fmt.Errorf("%w: the server has %s in addition to the %d of the layout", filewise.ErrLayout, some(told), len(asked))
+	if len(reported) > 0 && b.design.Program.Custom == nil { // its set-up can create more tables than the layout spreads
+		return nil, fmt.Errorf("%w: the server has %s in addition to the %d of the layout", filewise.ErrLayout, some(reported), len(asked))
 	}
 	return found, b.design.Layout.Verify(asked, found, b.worked.Load())
 }
@@ -57,7 +57,7 @@ func some(files map[string]filewise.File) string {
 
 // tablespaces returns the files by path, from InnoDB's own catalogue.
 func (b *build) tablespaces(ctx context.Context, link dialect.Link) (map[string]filewise.File, error) {
-	files, err := b.design.Told(ctx, link.Control, b.plain, markerTable)
+	files, err := b.design.TableFiles(ctx, link.Control, b.plain, markerTable)
 	all := map[string]filewise.File{}
 	for path, f := range files {
 		all[path] = filewise.File{Bytes: f.Bytes, EngineBytes: &f.Bytes, Allocated: &f.Allocated}

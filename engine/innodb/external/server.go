@@ -107,13 +107,13 @@ func (s *server) identify(ctx context.Context) error {
 
 var (
 	versionText = regexp.MustCompile(`^(\d+)\.(\d+)\.`)
-	// alike matches products that speak MySQL's protocol but have neither its files nor its InnoDB.
-	alike = regexp.MustCompile(`(?i)tidb|vitess|oceanbase|singlestore|memsql|clickhouse|doris|starrocks|planetscale|proxysql`)
+	// lookalikes matches products that speak MySQL's protocol but have neither its files nor its InnoDB.
+	lookalikes = regexp.MustCompile(`(?i)tidb|vitess|oceanbase|singlestore|memsql|clickhouse|doris|starrocks|planetscale|proxysql`)
 )
 
 func (s *server) checkVersion(comment string) error {
 	d, where := s.product, s.target.Address.String()
-	if other := alike.FindString(s.version + " " + comment); other != "" {
+	if other := lookalikes.FindString(s.version + " " + comment); other != "" {
 		return filewise.Errorf(filewise.CodePreflight, "name a server of "+d.Title, "%s is %s (%s %s), which has no files of InnoDB", where,
 			other, s.version, comment)
 	}

@@ -127,7 +127,7 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 		e.Fail("database", "check its name, and the account's right to SELECT there", "%s has no tables that the account sees",
 			s.target.Database)
 	}
-	userbackup.Room(&e.Examination, s.target.Volumes, bytes)
+	userbackup.CheckSpace(&e.Examination, s.target.Volumes, bytes)
 	return e.Findings
 }
 

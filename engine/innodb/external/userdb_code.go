@@ -26,8 +26,8 @@ const codeFile, routineFile = "code", "routines"
 // codePlace returns the arguments with which these programs connect to the server, secured as well as mydumper's.
 func (d Engine) codePlace(a filewise.Address) ([]string, error) {
 	args, err := d.clientPlace(a)
-	secured, unsaid := d.dumpTLS(a.Options)
-	if unsaid != nil {
+	secured, refused := d.dumpTLS(a.Options)
+	if refused != nil {
 		secured = []string{map[string]string{"mariadb": "--ssl", "mysql": "--ssl-mode=REQUIRED"}[d.Name]}
 	}
 	return append(args, secured...), err

@@ -140,7 +140,7 @@ func (s *openServer) backuper(i *instance) filewise.Backuper {
 	if !i.design.Program.BacksUp() {
 		return nil
 	}
-	return &tool{beside: beside{i}, server: s}
+	return &tool{sameServer: sameServer{i}, server: s}
 }
 
 // verify compares a restored database with the original, by the server's check of each table and by the workload's

@@ -75,16 +75,16 @@ func (d *design) binlogFiles() ([]string, error) {
 // restoredDatabase is the database to which tables are restored on their own server.
 const restoredDatabase = Database + "_restored"
 
-// beside verifies and discards what was restored into another database of the same server.
-type beside struct{ instance *instance }
+// sameServer verifies and discards what was restored into another database of the same server.
+type sameServer struct{ instance *instance }
 
 // Verify checks the restored tables.
-func (b beside) Verify(ctx context.Context) error {
+func (b sameServer) Verify(ctx context.Context) error {
 	return failed("verifying the restore", b.instance.verify(ctx, b.instance, restoredDatabase))
 }
 
 // Discard drops the restored tables and removes the backup.
-func (b beside) Discard(ctx context.Context) error {
+func (b sameServer) Discard(ctx context.Context) error {
 	d := b.instance.design
 	errs := []error{b.instance.exec(ctx, "DROP DATABASE IF EXISTS "+dialect.Ident(restoredDatabase))}
 	for _, dir := range d.backupDirs() {

@@ -129,9 +129,8 @@ func optionValue(v string) string {
 	return strings.ReplaceAll(v, `\`, `\\`)
 }
 
-// arguments returns the server's command line: all that keeps it to itself stands
-// here, after the option file, and so wins. Long lists of files fit here only:
-// option files cut lines at 4096 bytes.
+// arguments returns the server's command line. Options that isolate the server are here, because the command line
+// overrides the option file. Long lists of files are here, because option files cut lines at 4096 bytes.
 //
 // The bootstrap writes no binary log: no one measures it.
 func (d *design) arguments(in dialect.Install, bootstrap bool) ([]string, error) {

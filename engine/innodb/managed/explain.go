@@ -21,7 +21,7 @@ func (i *instance) explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	const room = "free space on the volume, or name another with --volume NAME=DIR"
+	const freeSpace = "free space on the volume, or name another with --volume NAME=DIR"
 	if name := i.blamed(err.Error()); name != "" {
 		return refused(i.design.Product, i.install, i.design.Target, name, err)
 	}
@@ -29,18 +29,18 @@ func (i *instance) explain(err error) error {
 		switch number {
 		case dialect.ErrTableFull:
 			if d := i.design.fullVolume(); d != "" {
-				return filewise.Errorf(filewise.CodeTrials, room, "%s has no space left: %w: %w", d, filewise.ErrSpace, err)
+				return filewise.Errorf(filewise.CodeTrials, freeSpace, "%s has no space left: %w: %w", d, filewise.ErrSpace, err)
 			}
 			return filewise.Errorf(filewise.CodeTrials, "make --work smaller, or --size larger",
 				"InnoDB's data files cannot grow, though their volumes have space: %w", err)
 		case dialect.ErrDiskFull:
-			return filewise.Errorf(filewise.CodeTrials, room, "%w: %w", filewise.ErrSpace, err)
+			return filewise.Errorf(filewise.CodeTrials, freeSpace, "%w: %w", filewise.ErrSpace, err)
 		case dialect.ErrTooMany:
 			return filewise.Errorf(filewise.CodeTrials, "leave --set max_connections out", "%w: %w", filewise.ErrConnections, err)
 		}
 	}
 	if filesystem.Full(err) || strings.Contains(err.Error(), "No space left on device") || strings.Contains(err.Error(), "Error number 28") {
-		return filewise.Errorf(filewise.CodeTrials, room, "%w: %w", filewise.ErrSpace, err)
+		return filewise.Errorf(filewise.CodeTrials, freeSpace, "%w: %w", filewise.ErrSpace, err)
 	}
 	return err
 }

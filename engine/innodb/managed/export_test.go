@@ -45,7 +45,7 @@ type Inside struct {
 	Control     *sql.DB
 	PID         int
 	Schema      dialect.Schema
-	Room        int64   // what rows can take of the system tablespace, in bytes
+	Capacity    int64   // what rows can take of the system tablespace, in bytes
 	BytesPerRow float64 // by the model of the fill
 	Binlog      bool
 	// BinlogRoom returns what is kept free for the binary log of so many operations.
@@ -65,7 +65,7 @@ func Look(db *filewise.Database) (Inside, error) {
 	d := i.design
 	return Inside{
 		Control: control, PID: p.PID(), Schema: d.Schema, BytesPerRow: d.rows().BytesPerRow(), Binlog: d.binlog(),
-		Room: dialect.Room(d.Layout.Data.Bytes, d.Product.Files.SystemBytes, len(d.Tables)),
+		Capacity: dialect.Capacity(d.Layout.Data.Bytes, d.Product.Files.SystemBytes, len(d.Tables)),
 		BinlogRoom: func(operations int64) int64 {
 			copied := *d
 			copied.Program.WorkBytes = operations * d.Program.First().OpBytes

@@ -83,7 +83,7 @@ func (sub subject) filled(t *testing.T, ctx context.Context, target filewise.Tar
 	taken := used(t, ctx, db) - base
 	perRow := float64(taken) / float64(ledger.Total())
 	t.Logf("base %.1f MiB; %d rows take %.1f MiB, %.0f bytes each (model %.0f), %.0f %% of the room",
-		float64(base)/(1<<20), ledger.Total(), float64(taken)/(1<<20), perRow, in.BytesPerRow, 100*float64(taken)/float64(in.Room))
+		float64(base)/(1<<20), ledger.Total(), float64(taken)/(1<<20), perRow, in.BytesPerRow, 100*float64(taken)/float64(in.Capacity))
 	if strayed := math.Abs(perRow/in.BytesPerRow - 1); l.Data.Files == 16 && strayed > 0.05 {
 		if strayed > 0.20 {
 			t.Errorf("the model is wrong by %.0f %%", 100*strayed)

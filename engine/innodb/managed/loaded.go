@@ -25,7 +25,7 @@ func (e Engine) LoadedBytes(t filewise.Target, p filewise.Program) (int64, error
 }
 
 // sizeFor returns the size of preallocated files in which data of need bytes end close to the end of the last file's
-// share. It is the inverse of room and reserve.
+// share. It is the inverse of capacity and reserve.
 func (d *design) sizeFor(need float64) int64 {
 	share := need*(1+loadedSlack) +
 		float64(dialect.SystemBase(d.Product.Files.SystemBytes, len(d.Tables))+int64(3+len(d.Tables)/3)*dialect.MiB)
@@ -40,8 +40,8 @@ const loadedSlack = 0.03
 // other.
 func (d *design) warnLoaded() {
 	n := float64(len(d.Files))
-	size, room := float64(d.Layout.Data.Bytes-d.reserve()), float64(d.room())
-	reached := size - (room - d.need()) // about where in the shares the data end
+	size, space := float64(d.Layout.Data.Bytes-d.reserve()), float64(d.capacity())
+	reached := size - (space - d.need()) // about where in the shares the data end
 	right := sizeArg(d.sizeFor(d.need()))
 	data := "--rows"
 	if d.Grows() {
@@ -65,10 +65,10 @@ func (d *design) warnLoaded() {
 		d.Warn("later-files-untouched", "use --size "+right+", or more "+data,
 			"the data end in about file %d of %d: InnoDB fills file after file, so the later ones stay untouched", fileAt(reached, size,
 				n), len(d.Files))
-	case d.Program.Loads() && d.need() > fillHigh*room:
+	case d.Program.Loads() && d.need() > fillHigh*space:
 		d.Warn("last-file-outgrows", "use --size "+right+", or fewer "+data,
 			"the data of %s need about %s more than the files hold: the last file grows by that", d.named(),
-			humanize.IBytes(uint64(d.need()-room)))
+			humanize.IBytes(uint64(d.need()-space)))
 	}
 }
 
@@ -214,7 +214,7 @@ func (e Engine) FillWork(t filewise.Target, l filewise.Layout, p filewise.Progra
 	if err != nil || !d.isSystem() || !p.Appends() { // LoadedBytes covers given rows
 		return 0, err
 	}
-	rows := d.rows().Whole(float64(d.room()))
+	rows := d.rows().Whole(float64(d.capacity()))
 	if most := p.First().Limit * int64(p.Connections()); p.First().Limit > 0 && rows > most {
 		rows = most
 	}
@@ -240,11 +240,11 @@ func (d *design) rows() dialect.Rows {
 	return rows
 }
 
-// room returns how much rows can take of the tablespace up to where the work should end.
-func (d *design) room() int64 {
+// capacity returns how much rows can take of the tablespace up to where the work should end.
+func (d *design) capacity() int64 {
 	size := d.Layout.Data.Bytes - d.reserve()
 	beyond := min(max(fillError-1/float64(d.Layout.Data.Files), 0), mostBeyond)
-	return dialect.Room(size+int64(float64(size)*beyond), d.Product.Files.SystemBytes, len(d.Tables))
+	return dialect.Capacity(size+int64(float64(size)*beyond), d.Product.Files.SystemBytes, len(d.Tables))
 }
 
 // pageSize returns the server's page size: 16 KiB unless the user sets another.
@@ -274,16 +274,16 @@ func (d *design) warnFill() {
 		return
 	}
 	n := float64(len(d.Files))
-	size, room := float64(d.Layout.Data.Bytes-d.reserve()), float64(d.room())
-	reached := size - (room-d.need())*size/max(room, 1) // about where in the shares the work ends
+	size, space := float64(d.Layout.Data.Bytes-d.reserve()), float64(d.capacity())
+	reached := size - (space-d.need())*size/max(space, 1) // about where in the shares the work ends
 	switch {
 	case reached < size*(n-1)/n:
 		files := int(reached/size*n) + 1
 		d.Warn("later-files-untouched", "make --work larger, or --size smaller",
 			"the work ends in about file %d of %d: InnoDB fills file after file, so the later ones stay untouched", files, len(d.Files))
-	case d.need() > fillHigh*room:
+	case d.need() > fillHigh*space:
 		d.Warn("last-file-outgrows", "leave --work out, or make --size larger",
-			"the work needs about %s more than the files hold: the last file grows by that", humanize.IBytes(uint64(d.need()-room)))
+			"the work needs about %s more than the files hold: the last file grows by that", humanize.IBytes(uint64(d.need()-space)))
 	}
 }
 

@@ -90,15 +90,15 @@ func (d *design) toldSystem(ctx context.Context, control *sql.DB) (map[string]in
 		&home); err != nil {
 		return nil, err
 	}
-	told, err := dialect.ParseDataFiles(spec, home)
+	reported, err := dialect.ParseDataFiles(spec, home)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", filewise.ErrLayout, err)
 	}
-	if len(told) != len(d.Files) {
-		return nil, fmt.Errorf("%w: the server has %s, not %d", filewise.ErrLayout, filewise.FilesName(len(told)), len(d.Files))
+	if len(reported) != len(d.Files) {
+		return nil, fmt.Errorf("%w: the server has %s, not %d", filewise.ErrLayout, filewise.FilesName(len(reported)), len(d.Files))
 	}
 	sizes := map[string]int64{}
-	for i, t := range told {
+	for i, t := range reported {
 		f := d.Files[i]
 		if t.Path != f.Path || t.Bytes != f.Bytes || t.Grows != f.Grows {
 			return nil, fmt.Errorf("%w: file %d of the server is %s (%d bytes, growing: %v), not %s (%d bytes, growing: %v)",
@@ -117,7 +117,7 @@ func (d *design) toldTables(ctx context.Context, control *sql.DB) (map[string]in
 			return nil, err
 		}
 	}
-	told, err := d.Told(ctx, control, func(path string) string {
+	reported, err := d.TableFiles(ctx, control, func(path string) string {
 		if filepath.IsAbs(path) {
 			return path
 		}
@@ -128,15 +128,15 @@ func (d *design) toldTables(ctx context.Context, control *sql.DB) (map[string]in
 	}
 	sizes := map[string]int64{}
 	for _, f := range d.Files {
-		t, ok := told[f.Path]
+		t, ok := reported[f.Path]
 		if !ok {
 			return nil, fmt.Errorf("%w: the server does not have %s", filewise.ErrLayout, f.Path)
 		}
 		sizes[f.Path] = t.Bytes
 	}
 	// The user's own set-up can create more tables than the layout spreads.
-	if len(told) != len(d.Files) && d.Program.Custom == nil {
-		return nil, fmt.Errorf("%w: the server has %s, not %d", filewise.ErrLayout, filewise.FilesName(len(told)), len(d.Files))
+	if len(reported) != len(d.Files) && d.Program.Custom == nil {
+		return nil, fmt.Errorf("%w: the server has %s, not %d", filewise.ErrLayout, filewise.FilesName(len(reported)), len(d.Files))
 	}
 	return sizes, nil
 }

@@ -127,7 +127,7 @@ func (d *design) space() map[string]int64 {
 	}
 	if d.isSystem() {
 		last := d.Files[len(d.Files)-1]
-		space[last.Volume] += max(int64(d.need()*1.1)-d.room(), 0) + 2*d.growth()
+		space[last.Volume] += max(int64(d.need()*1.1)-d.capacity(), 0) + 2*d.growth()
 	} else {
 		perFile := max(int64(d.need()*1.1)-d.Layout.Data.Bytes, 0)/int64(len(d.Files)) + 4*dialect.MiB
 		for _, f := range d.Files {
@@ -138,7 +138,7 @@ func (d *design) space() map[string]int64 {
 		all := d.All()
 		space[all[len(all)-1].Volume] += d.Layout.Data.Bytes / int64(d.Layout.Data.Files)
 	}
-	space[d.log.volume] += d.Product.Files.Room + d.binlogRoom()
+	space[d.log.volume] += d.Product.Files.Overhead + d.binlogRoom()
 	d.backupSpace(space)
 	return space
 }

@@ -16,7 +16,7 @@ import (
 // tool makes backups with programs. The product's own program restores each to a second managed server. Dumps of
 // mydumper are restored into another database of the same server. It implements filewise.Backuper.
 type tool struct {
-	beside
+	sameServer
 	server   *openServer
 	restored *instance
 }
@@ -124,7 +124,7 @@ func (b *tool) Restore(ctx context.Context) (err error) {
 func (b *tool) Verify(ctx context.Context) error {
 	switch {
 	case !b.instance.design.copiesFiles():
-		return b.beside.Verify(ctx)
+		return b.sameServer.Verify(ctx)
 	case b.restored == nil:
 		return failed("verifying the restore", errors.New("nothing is restored"))
 	}
@@ -134,7 +134,7 @@ func (b *tool) Verify(ctx context.Context) error {
 // Discard removes the backup and what was restored. A second server is removed with its files.
 func (b *tool) Discard(ctx context.Context) error {
 	if !b.instance.design.copiesFiles() {
-		return b.beside.Discard(ctx)
+		return b.sameServer.Discard(ctx)
 	}
 	var errs []error
 	if b.restored != nil {

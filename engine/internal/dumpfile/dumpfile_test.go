@@ -37,13 +37,13 @@ func TestFailed(t *testing.T) {
 // What is to be done is reported as the program failed.
 func TestTake(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "pg_dump")
-	for said, want := range map[string]string{"pg_dump: error: aborting because of server version mismatch": "--server-bin",
+	for text, want := range map[string]string{"pg_dump: error: aborting because of server version mismatch": "--server-bin",
 		"permission denied for table orders": "the rights", "SHOW FIELDS FROM late: View references invalid table(s) (1356)": "definer"} {
-		if err := os.WriteFile(program, []byte("#!/bin/sh\necho '"+said+"' >&2\nexit 1\n"), 0o700); err != nil {
+		if err := os.WriteFile(program, []byte("#!/bin/sh\necho '"+text+"' >&2\nexit 1\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		err := Take(t.Context(), io.Discard, nil, program)
-		if err == nil || !strings.Contains(err.Error(), said) || !strings.Contains(filewise.RemedyOf(err), want) {
+		if err == nil || !strings.Contains(err.Error(), text) || !strings.Contains(filewise.RemedyOf(err), want) {
 			t.Errorf("%v; %s", err, filewise.RemedyOf(err))
 		}
 	}

@@ -90,8 +90,8 @@ func (c *careful) answered(ctx context.Context, query string, err *error) {
 	}
 	c.recovered(err)
 	see := c.see
-	if told := filewise.SeesRefusals(ctx); told != nil {
-		see = told
+	if given := filewise.SeesRefusals(ctx); given != nil {
+		see = given
 	}
 	if see != nil && ctx.Err() == nil && c.from.Code != nil {
 		Refused(see, query, c.from.Code(*err))

@@ -42,7 +42,7 @@ type Sampler struct {
 	looks    int
 	failures int
 	why      error // the latest failure
-	told     [2]int
+	reported [2]int
 }
 
 // New returns a sampler that samples with look. A sample has 5 s, and the end of a window does not interrupt it, so
@@ -107,8 +107,8 @@ func (s *Sampler) Read(context.Context) ([]filewise.Counter, error) {
 
 // counters returns the counters of sessions or of the background, in the order of their names.
 func (s *Sampler) counters(reader int, background bool) ([]filewise.Counter, error) {
-	if s.told[reader] != s.failures {
-		s.told[reader] = s.failures
+	if s.reported[reader] != s.failures {
+		s.reported[reader] = s.failures
 		return nil, fmt.Errorf("looking at what is waited for: %w", s.why)
 	}
 	var all []filewise.Counter

@@ -36,7 +36,7 @@ func (b Binary) Find(bin string) (string, error) {
 	return b.FindWhere(bin, func(string) error { return nil })
 }
 
-// FindWhere does what Find does for names that several products share: it skips a binary for which is returns an error.
+// FindWhere does what Find does for names that several products share: it skips a binary that function is refuses.
 // In bin, which the user named, that error is returned. It is also returned if no other binary is found.
 func (b Binary) FindWhere(bin string, is func(path string) error) (string, error) {
 	if err := machine.ManagedServers(); err != nil {

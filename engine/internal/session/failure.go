@@ -98,12 +98,12 @@ func (s *Session) settle(ctx context.Context) error {
 // watch interrupts a session's calls on the server when their context ends. It is set up once per context, so that a
 // call needs no allocation for it.
 type watch struct {
-	ctx  context.Context
-	calm context.Context // ctx without its cancellation
-	stop func() bool
-	told chan struct{} // closed when interrupting is over
-	busy atomic.Bool   // a call is running
-	lost atomic.Bool   // the connection was dropped
+	ctx   context.Context
+	calm  context.Context // ctx without its cancellation
+	stop  func() bool
+	ended chan struct{} // closed when interrupting is over
+	busy  atomic.Bool   // a call is running
+	lost  atomic.Bool   // the connection was dropped
 }
 
 // Limits for one interrupt, and the wait before the next one.
@@ -148,7 +148,7 @@ func (s *Session) Guard(ctx context.Context, do func(ctx context.Context) error)
 func (s *Session) begin(ctx context.Context) {
 	told := make(chan struct{})
 	w := &s.watch
-	w.ctx, w.calm, w.told = ctx, context.WithoutCancel(ctx), told
+	w.ctx, w.calm, w.ended = ctx, context.WithoutCancel(ctx), told
 	w.stop = context.AfterFunc(ctx, func() {
 		defer close(told)
 		begun, unheard := time.Now(), 0
@@ -170,7 +170,7 @@ func (s *Session) Ending() bool { return s.watch.ctx != nil && s.watch.ctx.Err()
 // end forgets the context, and waits until no interrupt is on its way. A late one would end a later call.
 func (w *watch) end() {
 	if w.ctx != nil && !w.stop() {
-		<-w.told
+		<-w.ended
 	}
 	w.ctx = nil
 }

@@ -93,11 +93,11 @@ func (p Place) Holds(path string) bool {
 }
 
 // Same reports whether a requested path equals one that the server reports.
-func (p Place) Same(asked, told string) bool {
+func (p Place) Same(asked, reported string) bool {
 	if p.Kind == PlaceWindows {
-		return strings.EqualFold(asked, told)
+		return strings.EqualFold(asked, reported)
 	}
-	return asked == told
+	return asked == reported
 }
 
 // HomeOf returns the directory of a file, or its disk group.

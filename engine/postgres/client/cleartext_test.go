@@ -80,8 +80,8 @@ func TestClearTextPassword(t *testing.T) {
 			if err == nil {
 				t.Fatal("it is let in")
 			}
-			if told := bytes.Contains(got(), []byte("a-secret-of-mine")); told != c.told {
-				t.Errorf("the server was told the password: %v, want %v: %v", told, c.told, err)
+			if reported := bytes.Contains(got(), []byte("a-secret-of-mine")); reported != c.told {
+				t.Errorf("the server was told the password: %v, want %v: %v", reported, c.told, err)
 			}
 			if !c.told && !strings.Contains(filewise.RemedyOf(ConnectError("there", err)), "require_auth=password") {
 				t.Errorf("%v: %s", err, filewise.RemedyOf(ConnectError("there", err)))

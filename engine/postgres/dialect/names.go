@@ -19,11 +19,11 @@ const MaxName = 63
 // Ident quotes an identifier (PostgreSQL's documentation, 4.1.1).
 func Ident(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// Table returns a table's quoted name. told is NAME, which is in schema public, or SCHEMA.NAME.
-func Table(told string) string {
-	schema, name, is := strings.Cut(told, ".")
+// Table returns a table's quoted name. given is NAME, which is in schema public, or SCHEMA.NAME.
+func Table(given string) string {
+	schema, name, is := strings.Cut(given, ".")
 	if !is || schema == "" || name == "" {
-		schema, name = "public", told
+		schema, name = "public", given
 	}
 	return Ident(schema) + "." + Ident(name)
 }

@@ -47,23 +47,23 @@ func resembles(t verdict.Table) (correlation, chance float64) {
 	for i := range order {
 		order[i] = i
 	}
-	measured := alike(products, order, lags)
+	measured := autocovariance(products, order, lags)
 	random := rand.New(rand.NewPCG(shuffleSeed, uint64(n)))
 	as := 1
 	for range shuffles {
 		random.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
-		if alike(products, order, lags) >= measured {
+		if autocovariance(products, order, lags) >= measured {
 			as++
 		}
 	}
 	for i := range order {
 		order[i] = i
 	}
-	return alike(products, order, 1) / square, float64(as) / (shuffles + 1)
+	return autocovariance(products, order, 1) / square, float64(as) / (shuffles + 1)
 }
 
-// alike returns the weighted sum of the products of neighbours.
-func alike(products [][]float64, order []int, lags int) (sum float64) {
+// autocovariance returns the weighted sum of the products of neighbours.
+func autocovariance(products [][]float64, order []int, lags int) (sum float64) {
 	weight := 1.0
 	for lag := 1; lag <= lags; lag++ {
 		for i := lag; i < len(order); i++ {

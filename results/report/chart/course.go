@@ -87,8 +87,8 @@ func Spans(rows []Span, axes Axes, label string) template.HTML {
 			lo, hi = min(lo, v), max(hi, v)
 		}
 	}
-	room := math.Pow(max(hi/lo, 1.5), 0.08)
-	x := Scale{Lo: lo / room, Hi: hi * room, From: 2, To: 98, Log: true}
+	padding := math.Pow(max(hi/lo, 1.5), 0.08)
+	x := Scale{Lo: lo / padding, Hi: hi * padding, From: 2, To: 98, Log: true}
 	for _, t := range logTicks(x.Lo, x.Hi, 5) {
 		d.Line("grid", x.At(t), 2, x.At(t), d.Height+2, "")
 		d.Text("axis", x.At(t), d.Height+18, axes.Number(t))

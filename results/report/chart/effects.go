@@ -45,11 +45,11 @@ func (e *Effects) Include(these ...float64) {
 func (e Effects) scale(from, to float64) Scale {
 	lo, hi := e.domain[0], e.domain[1]
 	if e.factor {
-		room := math.Pow(hi/lo, 0.06)
-		return Scale{Lo: lo / room, Hi: hi * room, From: from, To: to, Log: true}
+		padding := math.Pow(hi/lo, 0.06)
+		return Scale{Lo: lo / padding, Hi: hi * padding, From: from, To: to, Log: true}
 	}
-	room := 0.06 * (hi - lo)
-	return Scale{Lo: lo - room, Hi: hi + room, From: from, To: to}
+	padding := 0.06 * (hi - lo)
+	return Scale{Lo: lo - padding, Hi: hi + padding, From: from, To: to}
 }
 
 // ticks returns at most n round values.

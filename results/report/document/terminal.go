@@ -159,10 +159,10 @@ func (p *page) line(s string) {
 // clipped writes the first lines of a text. It cuts at the end of a clause in the second half of these lines, or
 // otherwise at the end of a word.
 func (p *page) clipped(s ansi.Style, text, indent string) {
-	room := p.width - ansi.StringWidth(indent)
-	lines := strings.Split(ansi.Wrap(unbroken.Replace(Clean(text)), room, ""), "\n")
+	columns := p.width - ansi.StringWidth(indent)
+	lines := strings.Split(ansi.Wrap(unbroken.Replace(Clean(text)), columns, ""), "\n")
 	if len(lines) > p.clip {
-		lines = append(lines[:p.clip-1], ansi.Truncate(strings.Join(lines[p.clip-1:], " "), room-len(" …"), ""))
+		lines = append(lines[:p.clip-1], ansi.Truncate(strings.Join(lines[p.clip-1:], " "), columns-len(" …"), ""))
 		text = strings.Join(lines, " ")
 		end := max(strings.LastIndex(text, "; "), strings.LastIndex(text, ": "), strings.LastIndex(text, ", "))
 		if end < len(text)/2 {
@@ -179,8 +179,8 @@ func (p *page) wrap(s ansi.Style, text, indent string) {
 		return
 	}
 	text = unbroken.Replace(Clean(text))
-	room := p.width - ansi.StringWidth(indent)
-	for i, l := range strings.Split(ansi.Wrap(text, room, ""), "\n") {
+	columns := p.width - ansi.StringWidth(indent)
+	for i, l := range strings.Split(ansi.Wrap(text, columns, ""), "\n") {
 		l = p.style(s, strings.TrimSpace(broken.Replace(l)))
 		if i > 0 {
 			l = indent + l

@@ -24,8 +24,8 @@ function showNow() {
   if (n && n.waiting) doing = n.waiting[0].toUpperCase() + n.waiting.slice(1) + ".";
   else if (running) doing = `${n.place} · ${n.cell.layout}: ${n.family && progress?.families.length > 1 ? n.family + ", " : ""}${n.stage}`;
   else if (n) doing = "Between two trials.";
-  else if (quiet && progress?.state === "running") doing = "Filewise does not answer; what it last told is below.";
-  else if (progress?.state === "running") doing = `Run ${progress.run} is being measured by a process that cannot be asked from here; what it has stored is below.`;
+  else if (quiet && progress?.state === "running") doing = "Filewise does not answer; its last report is below.";
+  else if (progress?.state === "running") doing = `Run ${progress.run} is being measured by a process that this page cannot reach; its stored trials are below.`;
   else if (progress?.state === "interrupted") doing = `Nothing is being measured. “filewise resume ${progress.run}” goes on with this run.`;
   if (n && n.stopping) doing = "Stopping: " + doing;
   if ($("doing").textContent !== doing) put("doing", doing);
@@ -92,7 +92,7 @@ function waitTables(waits) {
   for (const c of times) if (!behind(c)) classes.set(c.class, (classes.get(c.class) || 0) + c.per_second);
   const sorted = [...classes].sort((a, b) => b[1] - a[1]), most = sorted[0]?.[1];
   const number = c => waits.find(w => w.name === c.name && w.probe === c.probe && w.unit !== "s");
-  return [sorted.length > 0 && table("wait-classes", "Waits by class: sessions that wait at a time, on average", [["class"], ["sessions", true], [el("span", { class: "unseen" }, "against the most")]],
+  return [sorted.length > 0 && table("wait-classes", "Waits by class: sessions waiting at a time, on average", [["class"], ["sessions", true], [el("span", { class: "unseen" }, "against the most")]],
     sorted.map(([name, x]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", { class: "num" }, sig(x)), el("td", {}, bar(x / most))))),
   table("wait-events", "The longest waits", [["event"], ["class"], ["sessions", true], ["waits/s", true], ["mean", true]],
     times.slice(0, 8).map(c => { const n = number(c);
@@ -239,7 +239,7 @@ $("compare").addEventListener("submit", async e => {
     c.families.map(f => table(null, f.family || "Throughput", [["layout"], ["change"]], f.layouts.map(l => el("tr", {}, el("th", { scope: "row" }, l.layout), el("td", { class: "words" }, l.text))))),
     c.layouts_not_in_both.map(n => el("p", {}, `${n} is in one of the runs only.`)),
     c.differences.map(d => el("p", {}, `${d.kind === "warned" ? "Warning: the runs also differ in" : "Changed"} ${d.what}: “${d.before}”, then “${d.after}”.`)),
-    el("p", { class: "note" }, "Whatever else happened to the machine between the runs is in these changes."));
+    el("p", { class: "note" }, "These changes include whatever else happened to the machine between the runs."));
   $("comparison").focus();
 });
 

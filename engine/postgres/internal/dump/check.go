@@ -138,11 +138,11 @@ func listed(match []string) string {
 }
 
 // unquoted returns a name without its quotes.
-func unquoted(said string) string {
-	if quoted, is := strings.CutPrefix(said, `"`); is {
+func unquoted(text string) string {
+	if quoted, is := strings.CutPrefix(text, `"`); is {
 		return strings.ReplaceAll(strings.TrimSuffix(quoted, `"`), `""`, `"`)
 	}
-	return said
+	return text
 }
 
 // divided splits a CREATE TABLE into its columns and what follows them.

@@ -156,8 +156,8 @@ func (r *restorer) execute(ctx context.Context, conn *pgx.Conn) error {
 	text := r.text.String()
 	r.text.Reset()
 	err := conn.PgConn().Exec(ctx, text).Close() // rows are discarded
-	if told := new(pgconn.PgError); errors.As(err, &told) {
-		return fmt.Errorf("%w: %s", err, told.Detail+told.Where)
+	if answer := new(pgconn.PgError); errors.As(err, &answer) {
+		return fmt.Errorf("%w: %s", err, answer.Detail+answer.Where)
 	}
 	return err
 }

@@ -46,7 +46,7 @@ var (
 )
 
 // firstOf2 returns the first analysis of rules 2 and 3 for k layouts. If chance makes each trial of a layout fast or slow,
-// all its trials are alike in one of 32 experiments after 6 blocks, and in one of 64 after 7. With 4 or 5 layouts,
+// all its trials are in the same state in one of 32 experiments after 6 blocks, and in one of 64 after 7. With 4 or 5 layouts,
 // looking after 6 blocks leaves enough of the error to the others. With more there are too many layouts, and with fewer
 // the usual noise cannot be estimated.
 func firstOf2(k int) int {
