@@ -58,8 +58,8 @@ func TestInspect(t *testing.T) {
 		worth    inspect.Worth
 		evidence string
 	}{
-		"tablespace SALES": {inspect.Experiment, "3 files, 10 GiB, 16 cores, filled extent by extent, in turns, so unevenly that it " +
-			"is as if there were 1"},
+		"tablespace SALES": {inspect.Experiment, "3 files, 10 GiB, 16 cores, filled extent by extent, in turns, so unevenly that they " +
+			"work like 1"},
 		"tablespace SALES: balance": {inspect.Mend, "sales1.dbf holds 80 % of all, free 0 B to 7.0 GiB"},
 		"tablespace SALES: latency": {inspect.Experiment, "sales1.dbf 12 ms a read"},
 		"placement":                 {inspect.Know, "2 files on /u01"},

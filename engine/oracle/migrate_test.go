@@ -125,7 +125,7 @@ func TestMigrateRefuses(t *testing.T) {
 			f.answers["migrate-tables"] = append(f.answers["migrate-tables"], []any{"ADA", "OTHERS", nil, "NO"})
 			return []string{"SHOP.Orders é", "ADA.OTHERS"}
 		},
-		"index ORDERS_X is of another schema, ADA": func(f *fakeServer) []string {
+		"index ORDERS_X belongs to another schema, ADA": func(f *fakeServer) []string {
 			f.answers["migrate-indexes"][1][2] = "ADA"
 			return nil
 		},

@@ -112,7 +112,7 @@ func TestInspect(t *testing.T) {
 		evidence string
 	}{
 		"filegroup PRIMARY of sales": {inspect.Experiment,
-			"3 files, 10 GiB, 16 cores, filled in proportion to free space, so unevenly that it is as if there were 1"},
+			"3 files, 10 GiB, 16 cores, filled in proportion to free space, so unevenly that they work like 1"},
 		"filegroup PRIMARY of sales: balance": {inspect.Mend, "sales.mdf holds 80 % of all, free 800 KiB to 7.0 GiB"},
 		"log of sales":                        {inspect.Mend, "5,000 virtual log files"},
 		"log of sales: latency":               {inspect.Mend, "sales.ldf 12 ms a write"},

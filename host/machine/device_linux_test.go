@@ -94,7 +94,7 @@ func TestBlockDevices(t *testing.T) {
 		"back"; got != want {
 		t.Errorf("disk: %q, want %q", got, want)
 	}
-	if got, want := r.disk("vda"), "virtual disk, rotational, by its own account"; got != want {
+	if got, want := r.disk("vda"), "virtual disk, reported as rotational"; got != want {
 		t.Errorf("disk: %q, want %q", got, want)
 	}
 	if got := r.disk("sdb"); got != "" {

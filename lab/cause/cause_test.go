@@ -216,7 +216,7 @@ func TestWhatLayoutsShare(t *testing.T) {
 		"storage": {world{row: 1e-3, busy: 30, disk: 92}, world{row: 1e-3, busy: 30, disk: 94},
 			"the storage of volume fast was at 93 % of its limit"},
 		"nothing": {world{row: 1e-3, busy: 30}, world{row: 1e-3, busy: 30},
-			"No limit that all layouts share was measured: the processors were 30 % busy."},
+			"No limit that all layouts share was measured: the CPU was 30 % busy."},
 		"processors of one layout": {world{row: 1e-3, busy: 96}, world{row: 1e-3, busy: 60},
 			"No limit that all layouts share was measured"},
 	} {

@@ -115,7 +115,7 @@ func TestFailedBaselineIsNamed(t *testing.T) {
 	r := must(Judge(DefaultConfig(), layouts, table))
 	words := strings.Join(Sentences(r, WordsOptions{}), "\n")
 	if !strings.HasPrefix(words, "No verdict: of 1 files, the baseline, only 1 of 8 trials succeeded, too few for any comparison.") ||
-		!strings.Contains(words, "3 files: too few blocks in which 1 files succeeded too (its own trials: 8, those of 1 files: 1).") {
+		!strings.Contains(words, "3 files: too few blocks in which 1 files succeeded too (its trials: 8, trials of 1 files: 1).") {
 		t.Error(words)
 	}
 }

@@ -43,7 +43,7 @@ func TestStallsAreSaid(t *testing.T) {
 		}
 		if text := r.Stalls(); !strings.HasPrefix(text, fmt.Sprintf("Stalled: 2 of 20 trials of %d files (up to ", arms)) ||
 			!strings.Contains(text, "total work 4") ||
-			!strings.Contains(text, "None of 20 trials of another layout stalled; up to 14 % of trials may") {
+			!strings.Contains(text, "None of 20 trials of another layout stalled; up to 14 % of trials could") {
 			t.Errorf("%d layouts: %s", arms, text)
 		}
 	}

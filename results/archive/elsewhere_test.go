@@ -87,7 +87,7 @@ func TestP99Elsewhere(t *testing.T) {
 // What a file's --p99-limit forbids is reported about the layout that it would recommend.
 func TestP99LimitElsewhere(t *testing.T) {
 	for limit, want := range map[string]string{
-		"0.0359": "Caution: p99 of 8 files is 36 ms in its worst trial, above the run's --p99-limit of 35.9 ms, which is of all trials " +
+		"0.0359": "Caution: p99 of 8 files is 36 ms in its worst trial, above the run's --p99-limit of 35.9 ms, which holds for all trials " +
 			"together.",
 		"0.0361": "", "1e99": "",
 	} {

@@ -13,7 +13,7 @@ import (
 
 // plain are heads of columns and stages that need no definition, or whose text next to them is one.
 var plain = []string{
-	"holds", "measured", "threshold", "would mend it", "connection time", "in use", "limit",
+	"holds", "measured", "threshold", "would mend it", "connection time", "in use", "limit", "resource",
 	"a minute", "after the work", "after", "against the baseline", "against the layout’s typical trial", "before", "best on",
 	"blocks", "built", "change of p99", "change", "comparison", "connections’ time", "data files", "difference", "direction",
 	"failures", "figure", "file", "Filewise", "from then until durable", "highest at", "host", "hosts", "in time, as published",
