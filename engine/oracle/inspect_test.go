@@ -64,7 +64,7 @@ func TestInspect(t *testing.T) {
 		"tablespace SALES: latency": {inspect.Experiment, "sales1.dbf 12 ms a read"},
 		"placement":                 {inspect.Know, "2 files on /u01"},
 		"waits since the start":     {inspect.Experiment, "db file sequential read 60 % (data read), enq: HW - contention 40 % (allocation)"},
-		"log switches":              {inspect.Mend, "900 in the last day, of files of 50 MiB"},
+		"log switches":              {inspect.Mend, "900 in the last day, with log files of 50 MiB"},
 		"redo log":                  {inspect.Know, "2 files, 100 MiB: all on /u03"},
 	} {
 		n := slices.IndexFunc(r.Findings, func(f inspect.Finding) bool { return f.About == about })
