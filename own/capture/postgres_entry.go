@@ -301,7 +301,7 @@ func (l *postgresLog) take(e entry) {
 	}
 	if levels[e.severity] == failure && e.database == l.database {
 		delete(l.held, e.session) // it is the statement that failed
-		if l.seen.Told() {
+		if l.seen.Reported() {
 			l.each(filewise.LoggedStatement{Session: e.session, Failed: true})
 		}
 		return
