@@ -194,7 +194,7 @@ func latencies(t *testing.T, trial filewise.Trial) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out += fmt.Sprint(h.TotalCount(), h.CumulativeDistributionWithTicks(5))
+		out += fmt.Sprint(h.TotalCount(), h.ValueAtPercentile(50), h.ValueAtPercentile(99), h.Max())
 	}
 	return out
 }
