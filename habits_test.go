@@ -21,7 +21,7 @@ var habits = []struct {
 		`how (many|much|long|often)|the ones? (of|that|which))\b|\b(tell|say)s? (whether|what|how|if)\b`},
 	{"those of, that of", 2, 6, 1, `\b(those|that) of\b`},
 	{"; nil: …", 3, 0, 0, `; (0|-1|nil|none|empty|""|NaN|zero|unset|absent|false|true):`},
-	{"where for if", 12, 5, 1, `\bwhere (there|nothing|none|no|nobody|one|any|that|this|these|those|not|such|all|each|both|` +
+	{"where for if", 14, 5, 1, `\bwhere (there|nothing|none|no|nobody|one|any|that|this|these|those|not|such|all|each|both|` +
 		`[A-Z]\w+|(it|they|you|the \w+|an? \w+) (is|are|was|were|has|have|had|does|do|did|can|could|may|must|` +
 		`holds?|knows?|says?|names?|needs?|allows?))\b`},
 	{"tells, says, wants, knows, is asked", 13, 17, 3, `\b(tells?|told|says|said|wants?|wanted|knows?|knew|` +

@@ -96,7 +96,7 @@ func (a *asker) ask(ctx context.Context, question string, do func(context.Contex
 	}
 	why, remedy := err.Error(), a.remedy(err)
 	if errors.Is(limited.Err(), context.DeadlineExceeded) {
-		why = "no answer within " + filewise.AskPatience.String() + ", so it was cancelled: " + why
+		why = "no answer within " + filewise.AskPatience.String() + ", so it was given up: " + why
 		remedy = "run the command again when no one changes the catalogue"
 	}
 	a.lack(question, why, remedy)
