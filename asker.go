@@ -2,6 +2,7 @@ package filewise
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -46,6 +47,9 @@ const AskPatience = 4 * time.Second
 // ReadPatience limits opening a session, and each question that a command cannot do without. It is the same for every
 // engine and command.
 const ReadPatience = 20 * time.Second
+
+// ErrNoAnswer reports a server that was given up, since it says nothing, or does not end what it says.
+var ErrNoAnswer = errors.New("no answer")
 
 // RowsOf returns a driver's rows as Rows.
 func RowsOf(all [][]any) []Row {

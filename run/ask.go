@@ -12,8 +12,6 @@ import (
 // never answers, or sends rows without end, would block the command for ever. Tests shorten it.
 var askPatience = filewise.ReadPatience
 
-var errSilent = errors.New("no answer")
-
 // lateness is the extra time that a question may take to end after its time is over, before it is abandoned. Tests
 // shorten it.
 var lateness = 5 * time.Second
@@ -45,7 +43,7 @@ func within[T any](ctx context.Context, patience time.Duration, t filewise.Targe
 	}
 	silent := func(after time.Duration) error {
 		return filewise.Errorf(filewise.CodePreflight, "check whether the server answers others (is it stopped, full, or another program?), "+
-			"then run the command again", "%s: %w within %v to: %s", t.Address, errSilent, after, question)
+			"then run the command again", "%s: %w within %v to: %s", t.Address, filewise.ErrNoAnswer, after, question)
 	}
 	began := time.Now()
 	limited, cancel := context.WithTimeoutCause(ctx, patience, silent(patience))
@@ -78,7 +76,7 @@ func within[T any](ctx context.Context, patience time.Duration, t filewise.Targe
 		}
 	}
 	switch {
-	case a.err == nil || ctx.Err() != nil || errors.Is(a.err, errSilent):
+	case a.err == nil || ctx.Err() != nil || errors.Is(a.err, filewise.ErrNoAnswer):
 	case limited.Err() != nil:
 		a.err = silent(patience)
 	case filewise.CodeOf(a.err) == filewise.CodeInternal && errors.Is(a.err, context.DeadlineExceeded): // a shorter limit within the driver

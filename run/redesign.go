@@ -21,7 +21,7 @@ func (m *measurement) redesign(run *store.Run, runner *experiment.Runner) func(c
 		if err := m.env.take(ctx, next); err != nil {
 			return false, err
 		}
-		facts, err := m.env.Server.Facts(ctx)
+		facts, err := m.env.Facts(ctx)
 		if err != nil {
 			return false, fmt.Errorf("facts of the server: %w", err)
 		}

@@ -16,9 +16,6 @@ import (
 	"filewise/run/plan"
 )
 
-// inspectPatience limits the time of an inspection with all its questions.
-const inspectPatience = time.Minute
-
 func (a *app) inspectCommand() *cobra.Command {
 	var f plan.TargetOptions
 	cmd := &cobra.Command{
@@ -77,10 +74,8 @@ func (a *app) inspectTarget(cmd *cobra.Command, f *plan.TargetOptions) (*inspect
 		t.Address = &full
 		t.Volumes = []filewise.Volume{{Name: "default"}}
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), inspectPatience)
-	defer cancel()
 	start := time.Now()
-	if out.Facts, err = inspect.Look(ctx, c.Engine, t); err != nil {
+	if out.Facts, err = inspect.Look(cmd.Context(), c.Engine, t); err != nil {
 		return nil, err
 	}
 	if cmd.Context().Err() != nil { // interrupted: the result would hold nothing but gaps

@@ -76,13 +76,27 @@ func Migrate(ctx context.Context, e filewise.Engine, t filewise.Target, w filewi
 		p := products[e.Name()]
 		at := t
 		at.Database = w.Database
-		in, err := e.(filewise.Asker).Ask(ctx, at, p.SQL)
+		in, err := run.Ask(ctx, t, "a session", func(ctx context.Context) (filewise.Asked, error) {
+			return e.(filewise.Asker).Ask(ctx, at, p.SQL)
+		}, func(late filewise.Asked) { _ = late.Close() })
 		if err != nil {
 			return filewise.Migration{}, err
 		}
 		defer in.Close()
-		return Ask(ctx, e.Name(), in, t, w)
+		return Ask(ctx, e.Name(), patient{in, t}, t, w)
 	})
+}
+
+// patient gives up questions that the server does not answer.
+type patient struct {
+	filewise.Asked
+	of filewise.Target
+}
+
+func (p patient) Rows(ctx context.Context, section string, vars map[string]any, args ...any) ([]filewise.Row, error) {
+	return run.Ask(ctx, p.of, section, func(ctx context.Context) ([]filewise.Row, error) {
+		return p.Asked.Rows(ctx, section, vars, args...)
+	}, nil)
 }
 
 // Ask is Migrate in a session that is already open.

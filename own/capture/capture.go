@@ -384,6 +384,9 @@ func (t *taking) shapeOne(ctx context.Context, k *kind) (why string, err error) 
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
+		if errors.Is(err, filewise.ErrNoAnswer) {
+			return "", err
+		}
 		ofServer := func(table string) bool {
 			return slices.ContainsFunc(catalogues, func(c string) bool { return strings.HasPrefix(strings.ToLower(table), c) })
 		}

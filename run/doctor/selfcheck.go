@@ -123,11 +123,11 @@ func (c *selfCheck) onServer(ctx context.Context, before map[string]filewise.Lef
 	}
 	defer func() { err = errors.Join(err, env.Close()) }()
 	if before == nil { // an account that may build nothing can still show the version
-		if facts, err := env.Server.Facts(ctx); err == nil {
+		if facts, err := env.Facts(ctx); err == nil {
 			c.record.facts(facts, true)
 		}
 	}
-	if left, err = leftovers(ctx, env.Server); err != nil || before == nil {
+	if left, err = c.leftovers(ctx, env.Server); err != nil || before == nil {
 		return left, err
 	}
 	var removed []string
@@ -211,7 +211,7 @@ func (c *selfCheck) measure(ctx context.Context, name string, p experiment.Plan)
 	if !c.questioned {
 		c.question(ctx, env.Server)
 	}
-	left, err := leftovers(ctx, env.Server)
+	left, err := c.leftovers(ctx, env.Server)
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (c *selfCheck) measure(ctx context.Context, name string, p experiment.Plan)
 	}
 	looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookPatience)
 	defer cancel()
-	now, lost := leftovers(looking, server.Server)
+	now, lost := c.leftovers(looking, server.Server)
 	for l := range now {
 		if _, before := left[l]; !before {
 			lost = errors.Join(lost, fmt.Errorf("%s is left", l))
@@ -352,7 +352,7 @@ func (c *selfCheck) whileUsed(ctx context.Context, name string, w *watched, befo
 		}
 	}
 	s := w.Server
-	now, err := leftovers(ctx, s)
+	now, err := c.leftovers(ctx, s)
 	found := 0
 	for key, l := range now {
 		if _, old := before[key]; old {
@@ -374,13 +374,13 @@ func (c *selfCheck) whileUsed(ctx context.Context, name string, w *watched, befo
 }
 
 // leftovers returns what runs have left on the server, by kind and name.
-func leftovers(ctx context.Context, s filewise.Server) (map[string]filewise.Leftover, error) {
+func (c *selfCheck) leftovers(ctx context.Context, s filewise.Server) (map[string]filewise.Leftover, error) {
 	all := map[string]filewise.Leftover{}
 	server, ok := s.(filewise.ExternalServer)
 	if !ok {
 		return all, nil
 	}
-	list, err := server.Leftovers(ctx)
+	list, err := run.Ask(ctx, c.Plan.Target, "what runs have left there", server.Leftovers, nil)
 	for _, l := range list {
 		all[l.Kind+" "+l.Name] = l
 	}

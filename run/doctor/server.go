@@ -15,12 +15,11 @@ import (
 
 // leftOver adds a finding about what earlier runs have left on a server, unless the engine has reported it.
 func leftOver(ctx context.Context, env *run.Environment, findings []filewise.Finding) []filewise.Finding {
-	server, ok := env.Server.(filewise.ExternalServer)
-	if !ok || slices.ContainsFunc(findings, func(f filewise.Finding) bool { return strings.Contains(f.Check, "leftover") }) {
+	if _, ok := env.Server.(filewise.ExternalServer); !ok || slices.ContainsFunc(findings, func(f filewise.Finding) bool { return strings.Contains(f.Check, "leftover") }) {
 		return findings
 	}
 	found := filewise.Finding{Check: "leftovers", Status: filewise.StatusNote}
-	left, err := server.Leftovers(ctx)
+	left, err := env.Leftovers(ctx)
 	if err != nil {
 		found.Detail, found.Remedy = err.Error(), filewise.RemedyOf(err)
 		return append(findings, env.HideIn([]filewise.Finding{found})...)

@@ -238,6 +238,7 @@ func number(ctx context.Context, conn driver.Conn) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	defer context.AfterFunc(ctx, func() { cut(conn) })() // closing reads the rest of the answer
 	defer rows.Close()
 	row := make([]driver.Value, 1)
 	if err := rows.Next(row); err != nil {
@@ -270,7 +271,7 @@ func (s *server) connect(c *mysql.Config, n int) *sql.DB {
 	}
 	address := s.target.Address
 	db := sql.OpenDB(external.Recovering(connector{inner, s.numbers, on(*address, optionCompress), address.String()},
-		external.Traits{Server: address.String(), Why: ended, Code: dialect.Code}))
+		external.Traits{Server: address.String(), Why: ended, Cut: cut, Code: dialect.Code}))
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
 	return db

@@ -70,6 +70,13 @@ func netConn(conn driver.Conn) *net.Conn {
 	return reflect.NewAt(field.Type(), field.Addr().UnsafePointer()).Interface().(*net.Conn)
 }
 
+// cut closes a driver's network connection.
+func cut(conn driver.Conn) {
+	if inner := netConn(conn); inner != nil {
+		_ = (*inner).Close()
+	}
+}
+
 // ended returns why a guard has ended a driver's connection. The driver's own error shows only that the connection is
 // invalid.
 func ended(conn driver.Conn) error {

@@ -2,8 +2,10 @@ package external
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -147,6 +149,26 @@ func TestUndo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := Undo(ctx, time.Minute, failure, func(ctx context.Context) error { return ctx.Err() }); err.Error() != "no" {
+		t.Error(err)
+	}
+}
+
+// endless is an answer whose rest a driver reads until its connection is closed.
+type endless struct {
+	driver.Rows
+	closed chan struct{}
+}
+
+func (e endless) Close() error { <-e.closed; return io.ErrUnexpectedEOF }
+
+// The connection of an answer without end is closed.
+func TestRestOfAnAnswer(t *testing.T) {
+	before := restPatience
+	restPatience = time.Millisecond
+	t.Cleanup(func() { restPatience = before })
+	e := endless{closed: make(chan struct{})}
+	of := &careful{from: recovering{Traits: Traits{Cut: func(driver.Conn) { close(e.closed) }}}}
+	if err := (&carefulRows{Rows: e, conn: of}).Close(); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Error(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 	"sync/atomic"
+	"time"
 
 	"filewise"
 	"filewise/internal/sqlfile"
@@ -17,6 +18,8 @@ type Traits struct {
 	Server string // the server's name in messages
 	// Why returns why a connection was ended. It is nil if the driver's own errors report that.
 	Why func(driver.Conn) error
+	// Cut closes a connection's socket. It is nil if the driver drops the rest of an answer without reading it.
+	Cut func(driver.Conn)
 	// Code returns the server's code of an error, or "" if the server did not send the error.
 	Code func(error) string
 }
@@ -260,9 +263,15 @@ type carefulRows struct {
 	query string
 }
 
+// restPatience limits reading the rest of an answer, which a driver does without a context. Tests shorten it.
+var restPatience = 5 * time.Second
+
 // Close implements driver.Rows.
 func (r *carefulRows) Close() (err error) {
 	defer r.conn.recovered(&err)
+	if cut := r.conn.from.Cut; cut != nil {
+		defer time.AfterFunc(restPatience, func() { cut(r.conn.Conn) }).Stop()
+	}
 	return r.Rows.Close()
 }
 

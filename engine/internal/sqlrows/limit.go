@@ -36,6 +36,6 @@ func (l *Limit) Row(values ...any) error {
 		return nil
 	}
 	return filewise.Errorf(filewise.CodePreflight, "ask for less, or check what answers there",
-		"the server's answer was given up after %d rows and %d MiB: no answer has more than %d rows and %d MiB", l.rows, l.bytes>>20, MostRows,
-		MostBytes>>20)
+		"the server's answer was given up after %d rows and %d MiB: %w has more than %d rows and %d MiB", l.rows, l.bytes>>20,
+		filewise.ErrNoAnswer, MostRows, MostBytes>>20)
 }
