@@ -21,7 +21,9 @@ type Fault struct {
 
 // The faults to which the systems' errors are mapped.
 var (
-	full     = Fault{Code: filewise.CodePreflight, What: "a volume is full", Remedy: "free space there, or name another --volume"}
+	full  = Fault{Code: filewise.CodePreflight, What: "a volume is full", Remedy: "free space there, or name another --volume"}
+	quota = Fault{Code: filewise.CodePreflight, What: "the quota of a volume is used up",
+		Remedy: "free space there, have the quota raised, or name another --volume"}
 	unusable = Fault{Code: filewise.CodePreflight, What: "a volume cannot be used",
 		Remedy: "let the server's own account write to that directory of its host, or name another --volume"}
 	gone = Fault{Code: filewise.CodePreflight, What: "a volume does not answer any more",

@@ -6,7 +6,8 @@ import "syscall"
 
 // host maps the numbers of errno(3).
 var host = []row{
-	{full, []error{syscall.ENOSPC, syscall.EDQUOT}},
+	{full, []error{syscall.ENOSPC}},
+	{quota, []error{syscall.EDQUOT}},
 	// ENOTCONN, ESHUTDOWN: a daemon of FUSE has died. ESTALE, EHOSTDOWN: NFS. ENODEV, ENXIO: a disk was taken away.
 	{gone, []error{syscall.EIO, syscall.ENOTCONN, syscall.ESTALE, syscall.ETIMEDOUT, syscall.ESHUTDOWN, syscall.EHOSTDOWN, syscall.ENODEV,
 		syscall.ENXIO, syscall.ECONNABORTED}},

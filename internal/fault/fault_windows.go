@@ -4,7 +4,8 @@ import "golang.org/x/sys/windows"
 
 // host maps the numbers of GetLastError, which syscall's names of errno(3) never equal.
 var host = []row{
-	{full, []error{windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL, windows.ERROR_DISK_QUOTA_EXCEEDED}},
+	{full, []error{windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL}},
+	{quota, []error{windows.ERROR_DISK_QUOTA_EXCEEDED}},
 	{gone, []error{windows.ERROR_IO_DEVICE, windows.ERROR_CRC, windows.ERROR_NOT_READY, windows.ERROR_DEV_NOT_EXIST, windows.ERROR_BAD_NETPATH,
 		windows.ERROR_NETNAME_DELETED, windows.ERROR_UNEXP_NET_ERR, windows.ERROR_DEVICE_NOT_CONNECTED, windows.ERROR_SEM_TIMEOUT,
 		windows.ERROR_NO_SUCH_DEVICE, windows.ERROR_DEVICE_REMOVED, windows.ERROR_FILE_INVALID}},
