@@ -1,7 +1,9 @@
 package filesystem
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -12,6 +14,20 @@ const answerWithin = 2 * time.Second
 // Answers reports whether a path's file system answers, if only with an error.
 func Answers(path string) bool {
 	return len(Silent(map[string]func(){path: func() { _, _ = os.Stat(path) }})) == 0
+}
+
+// ErrHangs reports a volume that has not answered for long, as of an NFS server that is gone.
+var ErrHangs = fmt.Errorf("its volume has not answered for %v", hangsFor)
+
+// hangsFor is the time after which a command that needs a file gives it up.
+const hangsFor = 20 * time.Second
+
+// Hangs returns ErrHangs if the volume of a path does not answer, and no other error.
+func Hangs(path string) error {
+	if len(silent(hangsFor, map[string]func(){path: func() { _, _ = PlaceOf(filepath.Dir(path)) }})) > 0 {
+		return ErrHangs
+	}
+	return nil
 }
 
 // Silent calls the functions of all volumes at the same time. It returns the volumes whose function has not returned in

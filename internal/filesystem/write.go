@@ -29,6 +29,9 @@ func WriteFile(path string, render func(io.Writer) error) (err error) {
 	if err := CheckName(path); err != nil {
 		return err
 	}
+	if err := Hangs(path); err != nil {
+		return err
+	}
 	path, dir, err := settle(path)
 	if err != nil {
 		return err
@@ -80,6 +83,9 @@ func WriteFile(path string, render func(io.Writer) error) (err error) {
 func NotWritten(err error) string {
 	if fault.HeldOpen(err) {
 		return "close the program that has it open, or name another file with --output"
+	}
+	if errors.Is(err, ErrHangs) {
+		return "bring the volume back (mount, daemon, network), or name another file"
 	}
 	if f, ok := fault.Of(err); ok {
 		return f.Remedy + "; or name another file"

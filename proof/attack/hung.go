@@ -13,7 +13,7 @@ import (
 )
 
 // hungWithin limits the time of a command that meets a volume that does not answer.
-const hungWithin = 30 * time.Second
+const hungWithin = time.Minute
 
 // hung makes the volume of a killed run stop answering, as an NFS server or a FUSE daemon does, and then die. Commands
 // must go on meanwhile. What is on the volume must stay registered until the volume is back, and then be removed.
@@ -74,10 +74,13 @@ func hung(p *place) error {
 // othersEnd checks that commands end in time while the volume of a registered run does not answer, and that the run stays
 // registered.
 func (p *place) othersEnd() error {
-	volume := "--volume=hung=" + filepath.Join(p.dir, "hung")
+	hung := filepath.Join(p.dir, "hung")
+	volume, store, out := "--volume=hung="+hung, "--store="+filepath.Join(hung, "store.db"), filepath.Join(hung, "out")
 	for _, args := range [][]string{{"version"}, {"list"}, {"stop"}, {"clean", "--dry-run"}, {"clean", "--yes"}, {"plan"}, {"show"}, {"judge"},
 		{"report", "-o", filepath.Join(p.dir, "r.html")}, {"export", "--format", "csv"}, {"doctor"}, {"engines"}, {"completion", "bash"},
-		{"plan", volume}, {"doctor", volume}, {"run", volume}, {"resume"}} {
+		{"plan", volume}, {"doctor", volume}, {"run", volume}, {"resume"},
+		{"list", store}, {"show", store}, {"run", store}, {"resume", store}, {"export", store, "--format", "csv"},
+		{"report", "-o", out}, {"export", "--format", "csv", "-o", out}, {"export", "--bundle", out}} {
 		c, err := p.start(nil, args...)
 		if err != nil {
 			return err

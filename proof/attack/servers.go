@@ -45,7 +45,8 @@ func noServer(engine string) func(context.Context, *attack) string {
 	}
 }
 
-// hitServers sends signals to a run's managed servers at a random moment. The run must go on, or end with a remedy, and
+// hitServers sends signals to a run's managed servers at a random moment, half of the times before the first trial is
+// over: while they start, are loaded or write their pages. The run must go on, or end with a remedy, and
 // resume must finish it.
 func hitServers(engine string, signals ...syscall.Signal) func(*place) error {
 	return func(p *place) error {
@@ -53,9 +54,10 @@ func hitServers(engine string, signals ...syscall.Signal) func(*place) error {
 		if err != nil {
 			return err
 		}
+		early := p.IntN(2) == 0
 		if err := until(func() (bool, error) {
 			s, err := p.stored()
-			return len(s.trials) > 0 || over(c), err
+			return len(s.trials) > 0 || early && len(filewisetest.ServersBelow(p.volume)) > 0 || over(c), err
 		}); err != nil {
 			return err
 		}

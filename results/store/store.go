@@ -69,6 +69,10 @@ func open(ctx context.Context, path string, create bool) (*Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if err := filesystem.Hangs(path); err != nil {
+		return nil, filewise.Errorf(filewise.CodePreflight, "bring it back (mount, daemon, network), or name another store by --store",
+			"store %s: %w", path, err)
+	}
 	path, err := resolvePath(path)
 	if err != nil {
 		return nil, err
