@@ -48,7 +48,7 @@ const AskPatience = 4 * time.Second
 // engine and command.
 const ReadPatience = 20 * time.Second
 
-// ErrNoAnswer reports a server that was given up, since it says nothing, or does not end what it says.
+// ErrNoAnswer reports a server that was given up: it was silent, or sent rows without end.
 var ErrNoAnswer = errors.New("no answer")
 
 // RowsOf returns a driver's rows as Rows.

@@ -82,7 +82,7 @@ func (f *faulty) serve() {
 	}
 }
 
-// answer passes the server's messages on. asked is set if the client has asked since.
+// answer passes the server's messages on. asked is set by the client's next request.
 func (f *faulty) answer(to io.Writer, from *bufio.Reader, asked *atomic.Bool) {
 	at, definitions, rows := 0, 0, false
 	for {
@@ -125,7 +125,7 @@ func (f *faulty) answer(to io.Writer, from *bufio.Reader, asked *atomic.Bool) {
 }
 
 // A server that goes silent at any of its messages, or repeats a row of an answer for ever: every command gives it up by
-// itself and says what to do, and clean leaves nothing. Without proof/attack only doctor is tried.
+// itself with a remedy, and clean leaves nothing. Without proof/attack only doctor is tried.
 func TestLateSilence(t *testing.T) {
 	t.Parallel()
 	servers := map[string]func(*testing.T) *owned{"mariadb": ownMariaDB, "postgres": ownPostgres}
