@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/internal/fault"
 	"filewise/internal/filesystem"
 	"filewise/internal/process"
 )
@@ -51,7 +52,7 @@ func (r *Registry) Create(volumeDir, label string) (*Dir, error) {
 		if none := (notMade{}); errors.As(err, &none) {
 			kept = r.forget(e.ID)
 		}
-		return nil, filewise.Errorf(filewise.CodePreflight, "name a directory that you can write to and that has space",
+		return nil, filewise.Errorf(filewise.CodePreflight, fault.Remedy(err, "name a directory that you can write to and that has space"),
 			"no scratch directory in %s: %w", volumeDir, errors.Join(err, kept))
 	}
 	return &Dir{Path: e.path(), ID: e.ID, registry: r, entry: e, life: life}, nil

@@ -1,11 +1,16 @@
 package scratch
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"filewise"
 )
 
 func TestMountInside(t *testing.T) {
@@ -25,6 +30,22 @@ func TestMountInside(t *testing.T) {
 	must(t, syscall.Unmount(inside, 0))
 	if l := sweepOne(t, r); !l.Removed || present(e.path()) {
 		t.Errorf("%+v", l)
+	}
+}
+
+// A volume without room says so, not that it cannot be written to; a marker that the system cannot read is not called
+// another's.
+func TestFaultsOfTheSystem(t *testing.T) {
+	r, volume := setup(t)
+	if err := syscall.Mount("tmpfs", volume, "tmpfs", 0, "nr_inodes=1"); err != nil {
+		t.Skipf("needs the right to mount: %v", err)
+	}
+	defer syscall.Unmount(volume, syscall.MNT_DETACH)
+	if _, err := r.Create(volume, ""); !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(filewise.RemedyOf(err), "free space there") {
+		t.Errorf("%v; %s", err, filewise.RemedyOf(err))
+	}
+	if err := badMarker(&fs.PathError{Op: "open", Err: syscall.EMFILE}); !strings.HasPrefix(err.Error(), "its marker cannot be read") {
+		t.Error(err)
 	}
 }
 

@@ -138,9 +138,17 @@ func checkMarker(dir *os.Root, names []string, e entry) error {
 	// Another sweep may remove the marker at the same time, as the last file.
 	_, f, err := readMarker(dir, e)
 	if err != nil {
-		return fmt.Errorf("its marker is not the registered one: %w", err)
+		return badMarker(err)
 	}
 	return f.Close()
+}
+
+// badMarker returns why a marker is not accepted: the system could not read it, or it is not the registered one.
+func badMarker(err error) error {
+	if system := syscall.Errno(0); errors.As(err, &system) {
+		return fmt.Errorf("its marker cannot be read: %w", err)
+	}
+	return fmt.Errorf("its marker is not the registered one: %w", err)
 }
 
 // readMarker reads and opens the marker itself, not the target of a link in its place.

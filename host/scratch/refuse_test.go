@@ -16,8 +16,8 @@ func TestSweepRefuses(t *testing.T) {
 		"mark of another": {func(t *testing.T, e entry) {
 			b, _ := json.Marshal(marker{Format: formatVersion, ID: newID()})
 			write(t, filepath.Join(e.path(), markerName), string(b))
-		}, "not the one that was registered"},
-		"mark damaged": {func(t *testing.T, e entry) { write(t, filepath.Join(e.path(), markerName), "{") }, "not the one that was registered"},
+		}, "not the registered one"},
+		"mark damaged": {func(t *testing.T, e entry) { write(t, filepath.Join(e.path(), markerName), "{") }, "not the registered one"},
 		"mark huge": {func(t *testing.T, e entry) {
 			must(t, os.Truncate(filepath.Join(e.path(), markerName), 1<<30))
 		}, "longer than"},

@@ -63,6 +63,14 @@ func Of(err error) (f Fault, ok bool) {
 	return Fault{}, false
 }
 
+// Remedy returns the remedy of the fault behind an error, or otherwise if there is no fault.
+func Remedy(err error, otherwise string) string {
+	if f, ok := Of(err); ok {
+		return f.Remedy
+	}
+	return otherwise
+}
+
 // row maps errors of the system to one fault.
 type row struct {
 	fault  Fault

@@ -199,8 +199,8 @@ func TestALossIsExplainedLikeAGain(t *testing.T) {
 		t.Error(text)
 	}
 	in = input(-0.7, world{layout: "1 file", row: 1e-3, cpu: 0.2e-3, busy: 90}, world{layout: "16 files", row: 2e-3, cpu: 1.2e-3, busy: 97})
-	if text := strings.Join(explained(t, in, "16 files").Sentences, " "); !strings.Contains(text, "90 % busy with 1 file and 97 % with 16 files: "+
-		"the two are CPU-bound, and their difference says nothing about storage.") {
+	if text := strings.Join(explained(t, in, "16 files").Sentences, " "); !strings.Contains(text, "90 % busy with 1 file and "+
+		"97 % with 16 files: the two are CPU-bound, and their difference says nothing about storage.") {
 		t.Error(text)
 	}
 }

@@ -162,7 +162,7 @@ func othersBusy(near []Use) string {
 func (in Input) sharedWords(c Cause) []string {
 	cpu, bound := in.boundEverywhere()
 	if bound && !waitsMost(c) {
-		return []string{fmt.Sprintf("In every layout the CPU was %.0f %% busy: the run is CPU-bound and says nothing about storage.",
+		return []string{fmt.Sprintf("In every layout the CPU was at least %.0f %% busy: the run is CPU-bound and says nothing about storage.",
 			cpu.Percent)}
 	}
 	var out []string

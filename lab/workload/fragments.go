@@ -190,8 +190,8 @@ func enoughRows(rows int64) error {
 		return nil
 	}
 	if rows > maxDMLRows {
-		return filewise.Errorf(filewise.CodeUsage, "compare on less first, such as --size 16GiB (4TiB at most); backups of your own database, on "+
-			"some tables first: filewise backup --target URL --database NAME --screen 3 --part TABLE", "%d rows a table are more than %d",
+		return filewise.Errorf(filewise.CodeUsage, "compare on less first, such as --size 16GiB (4TiB at most); backups of your own database, "+
+			"on some tables first: filewise backup --target URL --database NAME --screen 3 --part TABLE", "%d rows a table are more than %d",
 			rows, maxDMLRows)
 	}
 	return filewise.Errorf(filewise.CodeUsage, "give as many by --rows, or another --size", "%d rows a table are not between %d and %d",

@@ -130,7 +130,8 @@ func TestReadLogsOfInnoDB(t *testing.T) {
 
 // A common table expression in a writing statement is not looked for as a table, and is part of what the statement reads.
 func TestExpressionsAreNoTables(t *testing.T) {
-	const text = "INSERT INTO `e` WITH RECURSIVE `n` ( `i` ) AS ( SELECT 1 UNION ALL SELECT `i` + 1 FROM `n` ) , m AS (SELECT 2) SELECT i FROM n, m"
+	const text = "INSERT INTO `e` WITH RECURSIVE `n` ( `i` ) AS ( SELECT 1 UNION ALL SELECT `i` + 1 FROM `n` ) , " +
+		"m AS (SELECT 2) SELECT i FROM n, m"
 	var names []string
 	for _, m := range expression.FindAllStringSubmatch(text, -1) {
 		names = append(names, m[1])

@@ -238,12 +238,15 @@ func TestTextLogsOfPostgres(t *testing.T) {
 func TestLogsOfPostgresInOtherLanguages(t *testing.T) {
 	for name, x := range map[string]string{
 		"de": "LOG|DETAIL|FEHLER|ANWEISUNG|Dauer: 2 ms|  Anweisung: |  Ausführen s: |  Binden s: |  Ausführen Fetch von c: |Parameter: ",
-		"fr": "LOG|DÉTAIL|ERREUR|INSTRUCTION\u00a0|durée : 2 ms|, instruction : |  exécute s: |, lien s : |  exécute fetch à partir de c: |paramètres : ",
+		"fr": "LOG|DÉTAIL|ERREUR|INSTRUCTION\u00a0|durée : 2 ms|, instruction : |  exécute s: |, lien s : " +
+			"|  exécute fetch à partir de c: |paramètres : ",
 		"es": "LOG|DETALLE|ERROR|SENTENCIA|duración: 2 ms|  sentencia: |  ejecutar s: |  bind s: |  ejecutar fetch desde c: |parámetros: ",
-		"it": "LOG|DETTAGLI|ERRORE|ISTRUZIONE|durata: 2 ms|  istruzione: |  esecuzione di s: |  bind s: |  esecuzione di fetch da c: |parametri: ",
+		"it": "LOG|DETTAGLI|ERRORE|ISTRUZIONE|durata: 2 ms|  istruzione: |  esecuzione di s: |  bind s: " +
+			"|  esecuzione di fetch da c: |parametri: ",
 		"ja": "LOG|詳細|ERROR|文|期間: 2 ミリ秒|  文: |  実行 s: |  バインド s: |  取り出し実行 c: |パラメータ: ",
 		"ko": "로그|상세정보|오류|명령 구문|실행시간: 2 ms|  명령 구문: |  쿼리실행 s: |  s 접속: |  자료뽑기 c: |매개 변수: ",
-		"ru": "СООБЩЕНИЕ|ПОДРОБНОСТИ|ОШИБКА|ОПЕРАТОР|продолжительность: 2 мс|, оператор: |  выполнение s: |, Bind s: |  выборка из c: |параметры: ",
+		"ru": "СООБЩЕНИЕ|ПОДРОБНОСТИ|ОШИБКА|ОПЕРАТОР|продолжительность: 2 мс|, оператор: |  выполнение s: |, Bind s: " +
+			"|  выборка из c: |параметры: ",
 		"zh": "日志|详细信息|错误|语句|执行时间: 2 ms| 语句: | 执行s: | 绑定s: | 执行FETCH操作 c: |参数: ",
 	} {
 		w := strings.Split(x, "|")

@@ -41,7 +41,7 @@ var rows = []row{
 		many: 100, share: 1, try: tests("filewise/run", "^Test(SilentServer|SilentLock|Ask)$")},
 	{name: "silent-commands", what: "a server that takes connections and never answers: each command gives it up, all after one time",
 		many: 18, share: 1, try: silentCommands},
-	{name: "late-silence", what: "a server that goes silent, or repeats a row for ever, at any message: each command gives it up with a remedy",
+	{name: "late-silence", what: "a server that goes silent, or repeats a row for ever, at any message: each command gives it up",
 		many: 100, share: 2, try: tests("filewise/cmd/filewise", "^TestLateSilence$"), why: noServer("mysql")},
 	{name: "foreign", what: "a user's tables, columns, indexes … within what Filewise has made: they stay",
 		many: 100, share: 2, try: tests("filewise/engine/innodb/external", "^TestServer$/.*/^Foreign$"), why: noServer("mysql")},

@@ -15,7 +15,8 @@ import (
 
 // leftOver adds a finding about what earlier runs have left on a server, unless the engine has reported it.
 func leftOver(ctx context.Context, env *run.Environment, findings []filewise.Finding) []filewise.Finding {
-	if _, ok := env.Server.(filewise.ExternalServer); !ok || slices.ContainsFunc(findings, func(f filewise.Finding) bool { return strings.Contains(f.Check, "leftover") }) {
+	reported := slices.ContainsFunc(findings, func(f filewise.Finding) bool { return strings.Contains(f.Check, "leftover") })
+	if _, ok := env.Server.(filewise.ExternalServer); !ok || reported {
 		return findings
 	}
 	found := filewise.Finding{Check: "leftovers", Status: filewise.StatusNote}

@@ -73,7 +73,8 @@ func TestServer(t *testing.T) {
 			}{
 				{"Life", testLife}, {"Drivers", testDrivers}, {"Binlog", testBinlog}, {"Load", testLoad}, {"Clean", testClean},
 				{"Foreign", testForeign}, {"Mark", testMarker}, {"TwoRuns", testTwoRuns}, {"Examine", testExamine}, {"Inspect", testInspect},
-				{"Migrate", testMigrate}, {"Catalogue", testCatalogue}, {"Capture", testCapture}, {"Backup", testBackup}, {"Waits", testWaits}, {"Memory", testMemory},
+				{"Migrate", testMigrate}, {"Catalogue", testCatalogue}, {"Capture", testCapture}, {"Backup", testBackup}, {"Waits", testWaits},
+				{"Memory", testMemory},
 				{"Rights", testRights}, {"Monitor", testMonitor}, {"Secrets", testSecrets}, {"Conformance", testConformance},
 			} {
 				t.Run(test.name, func(t *testing.T) { test.run(t, b) })
