@@ -387,7 +387,7 @@ func refusedVolumes(t *testing.T, f *usersServer) {
 	for dir, says := range map[string]string{
 		"tablespace:nowhere": "there is no tablespace", "tablespace:theirs": "may not create", "tablespace:" +
 			strings.Repeat("x", 64): "cannot be a name",
-		"tablespace:": "empty", "relative": "neither", "/it's": "neither", "/srv/new": "only superusers", "tablespace:pg_global": "own",
+		"tablespace:": "empty", "relative": "neither", "/it's": "neither", "/srv/new": "only superusers", "tablespace:pg_global": "belongs to PostgreSQL",
 		`tablespace:x"; DROP DATABASE postgres; --`: "there is no tablespace",
 	} {
 		s, err := Engine{}.Open(deadline(t), f.target(filewise.Volume{Name: "v", Dir: dir}))
@@ -402,7 +402,7 @@ func refusedVolumes(t *testing.T, f *usersServer) {
 		{"", "tablespace:pg_default"}} {
 		target := f.target(filewise.Volume{Name: "a", Dir: two[0]}, filewise.Volume{Name: "b", Dir: two[1]})
 		if s, err := (Engine{}).Open(deadline(t), target); filewise.CodeOf(err) != filewise.CodeUsage ||
-			!strings.Contains(fmt.Sprint(err), "same place") {
+			!strings.Contains(fmt.Sprint(err), "same location") {
 			t.Errorf("%q: %v", two, err)
 			if err == nil {
 				must(t, s.Close())

@@ -85,12 +85,12 @@ func othersStay(t *testing.T, f *usersServer) {
 		f.do("COMMENT ON DATABASE " + dialect.Ident(name) + " IS " + dialect.Literal(deadMarker(t, name)))
 		left := leftovers(t, s)[name]
 		err := s.Remove(ctx, filewise.Leftover{Kind: kindDatabase, Name: name})
-		if !strings.Contains(left.Kept, "has not made") || filewise.CodeOf(err) != filewise.CodePreflight {
+		if !strings.Contains(left.Kept, "did not make") || filewise.CodeOf(err) != filewise.CodePreflight {
 			t.Errorf("%s: found %+v, removed: %v", x[0], left, err)
 		}
 		f.do("COMMENT ON DATABASE " + dialect.Ident(name) + " IS " + dialect.Literal(living))
 		if err := s.dropMarked(ctx, kindDatabase, name); filewise.CodeOf(err) != filewise.CodePreflight ||
-			!strings.Contains(fmt.Sprint(err), "has not made") {
+			!strings.Contains(fmt.Sprint(err), "did not make") {
 			t.Fatalf("%s: dropped: %v", x[0], err)
 		}
 		must(t, in.Exec(ctx, x[1]))

@@ -54,7 +54,7 @@ func TestLeftovers(t *testing.T) {
 		unmarked bool
 	}{
 		living: {"still runs", false}, dead: {"", false}, young: {"minutes old", true}, unmarked: {"", true},
-		closed: {"account", false}, used: {"2 sessions", false}, strange: {"not made: my_precious, 2 in all", false},
+		closed: {"account", false}, used: {"2 sessions", false}, strange: {"did not make: my_precious, 2 in all", false},
 		restoring: {"RESTORING", false}, restored: {"DROP DATABASE [" + restored + "]", false},
 	} {
 		l, listed := found[name]

@@ -172,7 +172,7 @@ func TestBundleRefused(t *testing.T) {
 		want string
 	}{
 		"empty":        {nil, "cut short"},
-		"text":         {[]byte("run,block\r\n1,1\r\n"), "it is none"},
+		"text":         {[]byte("run,block\r\n1,1\r\n"), "it is not a bundle"},
 		"damaged":      {flipped, "cannot be read"},
 		"foreign":      {tarred(t, [2]string{"package.json", "{}"}), "another program"},
 		"foreign name": {tarred(t, [2]string{manifestName, `{"format":"x"}`}), "another program"},
@@ -191,9 +191,9 @@ func TestBundleRefused(t *testing.T) {
 		"blanks":        {packed(strings.Repeat(" ", 1<<20) + text.String()), "blanks in a row"},
 		"depth":         {packed(strings.Repeat("[", 1000)), "a depth of more than"},
 		"newer": {tarred(t, [2]string{manifestName, manifestOf(t, "x", func(m *Manifest) { m.Schema = 2 })}),
-			"of Filewise v9: its format has version 2"},
+			"Filewise v9 wrote the bundle: its format has version 2"},
 		"newer store": {tarred(t, [2]string{manifestName, manifestOf(t, "x", func(m *Manifest) { m.Store = schemaVersion + 1 })}),
-			"of Filewise v9"},
+			"Filewise v9 wrote the bundle"},
 		"newer field": {with(`"seed":`, `"novelty": 1, "seed":`), "cannot read all of it"},
 		"two trials":  {with(`"block": 2`, `"block": 1`), "there twice"},
 		"no layout":   {with(`"layout": "`, `"layout": "x`), "not one of the plan"},

@@ -65,8 +65,8 @@ func TestConfig(t *testing.T) {
 		want    string // in the error or its remedy
 	}{
 		"unknown":          {with("tiemout", "3s"), `"timeout"`},
-		"decided":          {with("multiStatements", "true"), "Filewise's own"},
-		"all files":        {with("allowAllFiles", "true"), "Filewise's own"},
+		"decided":          {with("multiStatements", "true"), "Filewise decides it"},
+		"all files":        {with("allowAllFiles", "true"), "Filewise decides it"},
 		"no truth":         {with("compress", "yes please"), "true or false"},
 		"no duration":      {with("timeout", "soon"), "duration"},
 		"negative":         {with("timeout", "-3s"), "duration"},

@@ -60,7 +60,7 @@ func TestLeftovers(t *testing.T) {
 		code   filewise.Code
 	}{
 		"its run lives": {func(o *Object) { o.Marker = markerOf(t, o.Name.Name) }, "still runs", filewise.CodeBusy},
-		"others' things": {func(o *Object) { o.Marker, o.Others = markerOf(t, o.Name.Name), "my_precious" }, "not made: my_precious",
+		"others' things": {func(o *Object) { o.Marker, o.Others = markerOf(t, o.Name.Name), "my_precious" }, "did not make: my_precious",
 			filewise.CodePreflight},
 		"empty and unmarked": {func(o *Object) { o.Empty = true }, "", ""},
 		"used and unmarked":  {func(o *Object) { o.Empty, o.Used = true, "2 sessions" }, "2 sessions", filewise.CodeBusy},
