@@ -200,7 +200,11 @@ func (o *owned) silenced(t *testing.T, args, first []string, within time.Duratio
 		}
 		all := way.seen.Load()
 		moments := rand.New(rand.NewPCG(killSeed(t), uint64(all)))
-		for n := range 4 {
+		tries := 4
+		if !attacked() {
+			tries = 2 // each may take a patience of 20 s
+		}
+		for n := range tries {
 			if args[0] == "resume" {
 				c := p.start("filewise", place(first)...)
 				p.untilTrials(c, 1)
