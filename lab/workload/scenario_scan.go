@@ -30,7 +30,7 @@ func scanScenario() Scenario {
 		Bytes:  96 << 20,
 		Params: Params{
 			Connections: fragTables, CommitEvery: 1, Table: TableShared, Key: KeySequential, RowBytes: fragRowBytes,
-			Rows: 40_000, Cache: string(filewise.CacheStorageCold), Data: DataOrdered, Repeat: 10, Batch: 500, IndexedFirst: true,
+			Rows: 40_000, Cache: string(filewise.CacheStorageCold), Data: DataOrdered, Repeat: 10, Batch: 500,
 		},
 		Best:      1,
 		Published: scanFigures(),

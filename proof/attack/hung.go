@@ -78,27 +78,44 @@ func (p *place) othersEnd() error {
 	volume, store, out := "--volume=hung="+hung, "--store="+filepath.Join(hung, "store.db"), filepath.Join(hung, "out")
 	for _, args := range [][]string{{"version"}, {"list"}, {"stop"}, {"clean", "--dry-run"}, {"clean", "--yes"}, {"plan"}, {"show"}, {"judge"},
 		{"report", "-o", filepath.Join(p.dir, "r.html")}, {"export", "--format", "csv"}, {"doctor"}, {"engines"}, {"completion", "bash"},
-		{"plan", volume}, {"doctor", volume}, {"run", volume}, {"resume"},
-		{"list", store}, {"show", store}, {"run", store}, {"resume", store}, {"export", store, "--format", "csv"},
-		{"report", "-o", out}, {"export", "--format", "csv", "-o", out}, {"export", "--bundle", out}} {
-		c, err := p.start(nil, args...)
-		if err != nil {
+		{"plan", volume}, {"doctor", volume}, {"run", volume}, {"resume"}} {
+		if err := p.allEnd(args); err != nil {
 			return err
 		}
-		select {
-		case <-c.ended:
-		case <-time.After(hungWithin):
-			return fmt.Errorf("filewise %v hangs", args)
-		}
-		if err := c.sound(); err != nil {
-			return err
-		}
+	}
+	// Each waits for the volume that it needs.
+	if err := p.allEnd([]string{"list", store}, []string{"show", store}, []string{"run", store}, []string{"resume", store},
+		[]string{"export", store, "--format", "csv"}, []string{"report", "-o", out}, []string{"export", "--format", "csv", "-o", out},
+		[]string{"export", "--bundle", out}); err != nil {
+		return err
 	}
 	registered, err := filepath.Glob(filepath.Join(p.state, "scratch", "*"))
 	if err == nil && len(registered) == 0 {
 		err = errors.New("what is on the volume is not registered any more")
 	}
 	return err
+}
+
+// allEnd starts commands, and checks that each ends in time.
+func (p *place) allEnd(commands ...[]string) error {
+	started := make([]*child, len(commands))
+	for i, args := range commands {
+		var err error
+		if started[i], err = p.start(nil, args...); err != nil {
+			return err
+		}
+	}
+	for i, c := range started {
+		select {
+		case <-c.ended:
+		case <-time.After(hungWithin):
+			return fmt.Errorf("filewise %v hangs", commands[i])
+		}
+		if err := c.sound(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // noFuse returns the reason why no file system with such a daemon can be made.

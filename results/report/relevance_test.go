@@ -44,7 +44,7 @@ func TestOneAccountOfTheBottleneck(t *testing.T) {
 		if !found {
 			t.Fatalf("%s has no such table:\n%s", ext, out)
 		}
-		for _, want := range []string{"data files", "80 %", "Time is the connections'"} {
+		for _, want := range []string{"data files", "80 %", "Connection time is how"} {
 			if !strings.Contains(table, want) {
 				t.Errorf("%s: no %q in %s", ext, want, table[:400])
 			}

@@ -139,7 +139,7 @@ func TestMakeRefuses(t *testing.T) {
 		_, err := engines.Make(o)
 		var said *filewise.Error
 		if !errors.As(err, &said) || said.Code != filewise.CodeUsage || filewise.RemedyOf(err) == "" ||
-			!strings.HasPrefix(err.Error(), name+" ") || strings.Contains(err.Error(), " true ") {
+			!strings.HasPrefix(strings.Replace(err.Error(), ":", " ", 1), name+" ") || strings.Contains(err.Error(), " true ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -116,7 +116,8 @@ func WithoutSecrets(a filewise.Address) filewise.Address {
 func (o *TargetOptions) Idle() error {
 	for _, row := range o.ServerTable()[1:] {
 		if s := row.To.Source(); s == Given || s == File {
-			return BadValue(row.Name, row.value(), "it is for a server: give its --target URL, or leave it out")
+			return filewise.Errorf(filewise.CodeUsage, "it is for a server: give its --target URL, or leave it out", "%s: not possible here",
+				written(row.Name, row.value()))
 		}
 	}
 	return nil

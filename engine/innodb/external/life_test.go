@@ -60,7 +60,8 @@ func life(t *testing.T, s *server, l filewise.Layout, w filewise.Workload, files
 		t.Errorf("a row too many: %v", err)
 	}
 	for _, p := range db.Probes {
-		if c, err := p.Read(ctx); err != nil || len(c) == 0 {
+		// By MySQL's default the system caches the files, too, so what can hold the data is unknown.
+		if c, err := p.Read(ctx); err != nil || len(c) == 0 && p.Name() != filewise.ProbeServerMemory {
 			t.Errorf("probe %s: %v %v", p.Name(), c, err)
 		}
 	}
