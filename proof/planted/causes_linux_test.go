@@ -2,6 +2,7 @@ package planted
 
 import (
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,7 +62,9 @@ func TestSQLiteOnSlowStorage(t *testing.T) {
 func TestCPUBound(t *testing.T) {
 	s := newStorage(t)
 	files := 2 * runtime.NumCPU()
-	r := setup{engine: sqlite.New(), storage: s, volumes: []filewise.Volume{s.Data}, durability: filewise.DurabilityOff,
+	var cost atomic.Int64
+	cost.Store(3000) // several times what a row takes
+	r := setup{engine: computing{sqlite.New(), &cost}, storage: s, volumes: []filewise.Volume{s.Data}, durability: filewise.DurabilityOff,
 		params: inserts(100, 100)}
 	r.params.Connections = files
 	same := dataLayout(filewise.KindShards, files, filewise.PlaceOne)
