@@ -387,7 +387,8 @@ func refusedVolumes(t *testing.T, f *usersServer) {
 	for dir, says := range map[string]string{
 		"tablespace:nowhere": "there is no tablespace", "tablespace:theirs": "may not create", "tablespace:" +
 			strings.Repeat("x", 64): "cannot be a name",
-		"tablespace:": "empty", "relative": "neither", "/it's": "neither", "/srv/new": "only superusers", "tablespace:pg_global": "belongs to PostgreSQL",
+		"tablespace:": "empty", "relative": "neither", "/it's": "neither", "/srv/new": "only superusers",
+		"tablespace:pg_global":                      "belongs to PostgreSQL",
 		`tablespace:x"; DROP DATABASE postgres; --`: "there is no tablespace",
 	} {
 		s, err := Engine{}.Open(deadline(t), f.target(filewise.Volume{Name: "v", Dir: dir}))
