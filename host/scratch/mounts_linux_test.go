@@ -33,8 +33,8 @@ func TestMountInside(t *testing.T) {
 	}
 }
 
-// A volume without room says so, not that it cannot be written to; a marker that the system cannot read is not called
-// another's.
+// The remedy is for the system's fault: a full volume, not one without rights; a marker that could not be read, not
+// another one.
 func TestFaultsOfTheSystem(t *testing.T) {
 	r, volume := setup(t)
 	if err := syscall.Mount("tmpfs", volume, "tmpfs", 0, "nr_inodes=1"); err != nil {
