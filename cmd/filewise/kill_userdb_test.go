@@ -23,6 +23,14 @@ custom:
     look: {sql: "SELECT net FROM orders WHERE id = :id"}
 `
 
+// makeSales makes the user's database, and the one that the URL names.
+func (o *owned) makeSales(t *testing.T) {
+	t.Helper()
+	o.prepare(t, "CREATE DATABASE sales")
+	o.prepare(t, "CREATE DATABASE copied")
+	o.feed(t, "sales", strings.Join(o.schema, ";\n")+";\n")
+}
+
 // SIGKILL at random moments of work on a database of the user's. The next start and clean leave nothing on the
 // server, on disk and of processes. The database is the same, what was written is whole, and the command comes to its
 // end. proof/attack kills 8 of each command, as root also in containers; without it there is one kill of two.
@@ -36,9 +44,7 @@ func TestKillOwn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := start(t)
-			o.prepare(t, "CREATE DATABASE sales")
-			o.prepare(t, "CREATE DATABASE copied") // which the URL names
-			o.feed(t, "sales", strings.Join(o.schema, ";\n")+";\n")
+			o.makeSales(t)
 			p := newPlace(t)
 			p.env = append(p.env, "FILEWISE_PASSWORD="+accountPassword)
 			dir, backups := t.TempDir(), t.TempDir()

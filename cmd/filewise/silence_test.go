@@ -136,9 +136,7 @@ func TestLateSilence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := start(t)
-			o.prepare(t, "CREATE DATABASE sales")
-			o.prepare(t, "CREATE DATABASE copied") // which the URL names
-			o.feed(t, "sales", strings.Join(o.schema, ";\n")+";\n")
+			o.makeSales(t)
 			o.silenced(t, []string{"doctor", "--target", "TARGET"}, nil, 100*time.Second)
 			if !attacked() {
 				return
