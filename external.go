@@ -3,7 +3,6 @@ package filewise
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -136,28 +135,4 @@ func Grants(needs []Need) (all []string) {
 		}
 	}
 	return all
-}
-
-func NeedsOf(needs []Need, command string) (all []Need) {
-	for _, n := range needs {
-		if slices.Contains(n.Commands, command) || slices.Contains(n.Parts, command) {
-			all = append(all, n)
-		}
-	}
-	return all
-}
-
-// NeedsTable returns a Markdown table of needs, a row each.
-func NeedsTable(needs []Need) string {
-	var b strings.Builder
-	b.WriteString("| right | do not work without it | have less without it | what they lack | versions |\n|---|---|---|---|---|\n")
-	for _, n := range needs {
-		versions := n.Versions
-		if versions == "" {
-			versions = "all"
-		}
-		b.WriteString("| " + strings.Join([]string{n.Right, strings.Join(n.Commands, ", "), strings.Join(n.Parts, ", "), n.Without, versions},
-			" | ") + " |\n")
-	}
-	return b.String()
 }

@@ -14,7 +14,7 @@ import (
 func SameNeeds(t testing.TB, needs []filewise.Need, command string, taken map[string]bool) {
 	t.Helper()
 	listed := map[string]bool{}
-	for _, n := range filewise.NeedsOf(needs, command) {
+	for _, n := range needsOf(needs, command) {
 		listed[n.Right] = true
 		if !taken[n.Right] {
 			t.Errorf("%s needs %s by the matrix, and sends nothing that takes it", command, n.Right)
@@ -41,7 +41,7 @@ func NeedsDocumented(t testing.TB, page, engine string, needs []filewise.Need) {
 	if !found || !ends {
 		t.Fatalf("%s has no %s", page, mark)
 	}
-	want := before + mark + filewise.NeedsTable(needs) + "\n" + after
+	want := before + mark + needsTable(needs) + "\n" + after
 	if want == string(text) {
 		return
 	}
@@ -61,10 +61,34 @@ func Without(rights []string, right string) []string {
 // RightsOf returns the rights that a command needs. If least is set, it leaves out rights that the command works without.
 func RightsOf(needs []filewise.Need, command string, least bool) []string {
 	all := []string{}
-	for _, n := range filewise.NeedsOf(needs, command) {
+	for _, n := range needsOf(needs, command) {
 		if !least || slices.Contains(n.Commands, command) {
 			all = append(all, n.Right)
 		}
 	}
 	return all
+}
+
+func needsOf(needs []filewise.Need, command string) (all []filewise.Need) {
+	for _, n := range needs {
+		if slices.Contains(n.Commands, command) || slices.Contains(n.Parts, command) {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// needsTable returns a Markdown table of needs, a row each.
+func needsTable(needs []filewise.Need) string {
+	var b strings.Builder
+	b.WriteString("| right | do not work without it | have less without it | what they lack | versions |\n|---|---|---|---|---|\n")
+	for _, n := range needs {
+		versions := n.Versions
+		if versions == "" {
+			versions = "all"
+		}
+		b.WriteString("| " + strings.Join([]string{n.Right, strings.Join(n.Commands, ", "), strings.Join(n.Parts, ", "), n.Without, versions},
+			" | ") + " |\n")
+	}
+	return b.String()
 }

@@ -52,11 +52,6 @@ func In(dir, path string, do func(root *os.Root, rel string) error) error {
 	return do(root, rel)
 }
 
-// MakeIn creates a new file in a server's directory. Only the file's owner can read or write it.
-func MakeIn(dir, path string) (*os.File, error) {
-	return OpenFileIn(dir, path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-}
-
 // WriteIn creates or replaces a file in a server's directory. Only the owner of a new file can read or write it.
 func WriteIn(dir, path string, content []byte) error {
 	return In(dir, path, func(root *os.Root, rel string) error { return root.WriteFile(rel, content, 0o600) })

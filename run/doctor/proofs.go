@@ -1,11 +1,9 @@
 package doctor
 
 import (
-	"cmp"
 	_ "embed"
 	"encoding/csv"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -46,24 +44,6 @@ func (p proof) line() string {
 	return b.String()
 }
 
-// StateOf describes how far an engine is proven, from the table of proofs.
-func StateOf(e filewise.Engine) string {
-	about := e.Describe()
-	if about.Unproven != "" {
-		return about.Unproven + "; proven on the product: " + Proven(e)
-	}
-	var versions []string
-	for _, p := range proofs() {
-		if p.Engine == e.Name() && p.Version != "" {
-			versions = append(versions, p.Version)
-		}
-	}
-	if len(versions) == 0 {
-		return "tested"
-	}
-	return "tested on " + strings.Join(versions, " and ")
-}
-
 // Proven lists the versions on which an unproven engine was tried, and how many of the adapter's claims each has
 // proven.
 func Proven(e filewise.Engine) string {
@@ -77,30 +57,4 @@ func Proven(e filewise.Engine) string {
 		return "none yet"
 	}
 	return strings.Join(tried, ", ")
-}
-
-// ClaimTable returns a Markdown table of the claims of an unproven engine's adapter, by the versions on which they are
-// proven.
-func ClaimTable(e filewise.Engine) string {
-	var versions []string // in the order of the claims
-	claims := map[string][]string{}
-	for _, c := range Claims(e) {
-		var on []string
-		for _, p := range proofs() {
-			if p.Engine == e.Name() && slices.Contains(p.Claims, c) {
-				on = append(on, p.Version)
-			}
-		}
-		version := cmp.Or(strings.Join(on, ", "), "none yet")
-		if claims[version] == nil {
-			versions = append(versions, version)
-		}
-		claims[version] = append(claims[version], c)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "| claims on %s | proven on |\n|---|---|\n", e.Name())
-	for _, v := range versions {
-		fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(claims[v], "; "), v)
-	}
-	return b.String()
 }

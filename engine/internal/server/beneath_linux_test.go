@@ -22,13 +22,28 @@ func TestLinksOutOfADirectory(t *testing.T) {
 		},
 		"a pipe": func(dir string) error { _, err := filesystem.OpenIn(dir, filepath.Join(dir, "pipe")); return err },
 		"write":  func(dir string) error { return filesystem.WriteIn(dir, filepath.Join(dir, "file"), []byte("x")) },
-		"make":   func(dir string) error { _, err := filesystem.MakeIn(dir, filepath.Join(dir, "sub", "new")); return err },
+		"make": func(dir string) error {
+			_, err := filesystem.OpenFileIn(dir, filepath.Join(dir, "sub", "new"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+			return err
+		},
 		"remove": func(dir string) error { return filesystem.RemoveIn(dir, filepath.Join(dir, "sub", "secret")) },
 		"evict":  func(dir string) error { return filesystem.EvictIn(dir, filepath.Join(dir, "sub", "secret")) },
 		"copy": func(dir string) error {
-			return Copy(t.Context(), filepath.Join(dir, "file"), filepath.Join(dir, "new"))
+			in, err := filesystem.OpenIn(dir, filepath.Join(dir, "file"))
+			if err != nil {
+				return err
+			}
+			defer in.Close()
+			return copyTo(t.Context(), in, dir, filepath.Join(dir, "new"))
 		},
-		"copy to": func(dir string) error { return Copy(t.Context(), secret, filepath.Join(dir, "file")) },
+		"copy to": func(dir string) error {
+			in, err := filesystem.OpenIn(outside, secret)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Close()
+			return copyTo(t.Context(), in, dir, filepath.Join(dir, "file"))
+		},
 		"log": func(dir string) error {
 			p, err := Start(Spec{Path: "/bin/true", Dir: dir, Log: filepath.Join(dir, "file")})
 			if err == nil {

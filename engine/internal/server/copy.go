@@ -15,22 +15,12 @@ import (
 // copyBuffer is the most bytes read and written at a time.
 const copyBuffer = 1 << 20
 
-// Copy copies a stopped server's file byte by byte. It never makes reflinks, whose copy-on-write would be measured
-// later. Neither io.Copy nor copy_file_range(2) promises that, so Copy reads and writes. Ranges that are holes, or
-// preallocated and never written, stay so.
+// copyTo copies an open file to a path in a server's directory. It never makes reflinks, whose copy-on-write would be
+// measured later. Neither io.Copy nor copy_file_range(2) promises that, so copyTo reads and writes. Ranges that are
+// holes, or preallocated and never written, stay so.
 //
 // An existing destination is overwritten in place, so that it keeps its place on the storage. The destination is
 // synced, and its pages are dropped from the operating system's cache.
-func Copy(ctx context.Context, from, to string) (err error) {
-	in, err := filesystem.OpenIn(filepath.Dir(from), from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	return copyTo(ctx, in, filepath.Dir(to), to)
-}
-
-// copyTo copies an open file to a path in a server's directory.
 func copyTo(ctx context.Context, in *os.File, dir, to string) error {
 	return copyThen(ctx, in, dir, to, func(out *os.File) error {
 		if err := out.Sync(); err != nil {

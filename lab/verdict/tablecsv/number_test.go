@@ -99,7 +99,7 @@ func TestClocks(t *testing.T) {
 		{"beside a throughput", strings.Replace(elapsed, "tps", "throughput", 1), "–"},
 		{"named elapsed", strings.Replace(elapsed, "time", "elapsed", 1), `"tps" can be judged: ` + name},
 	} {
-		_, err := tablecsv.Read(strings.NewReader(tt.text), "")
+		_, err := read(strings.NewReader(tt.text), "")
 		if got := ""; err != nil {
 			got = err.Error()
 			if tt.want == "–" || !strings.Contains(got, tt.want) {
@@ -118,7 +118,7 @@ func TestClocksFromElsewhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = tablecsv.Read(strings.NewReader(string(text)), "")
+		_, err = read(strings.NewReader(string(text)), "")
 		if err == nil || !strings.Contains(err.Error(), "can be judged: rename it") {
 			t.Errorf("%s: %v", name, err)
 		}

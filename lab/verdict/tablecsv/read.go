@@ -8,13 +8,6 @@ import (
 	"io"
 )
 
-// ReadAll reads the tables of all operations in a file, in order of first appearance.
-func ReadAll(r io.Reader) ([]Input, error) { return Options{}.ReadAll(r) }
-
-// Read reads the table of an operation, or of the file's first operation if operation is empty. Its errors are *Error, or the
-// reader's.
-func Read(r io.Reader, operation string) (Input, error) { return Options{Operation: operation}.Read(r) }
-
 // Options sets how a file is read. The zero value reads the first operation, and refuses ambiguous numbers.
 type Options struct {
 	Operation string
@@ -43,7 +36,8 @@ func (o Options) ReadAll(r io.Reader) ([]Input, error) {
 	return all, err
 }
 
-// Read reads the table of the options' operation. Its errors are *Error, or the reader's.
+// Read reads the table of the options' operation, or of the first operation if there is none. Its errors are *Error, or
+// the reader's.
 func (o Options) Read(r io.Reader) (Input, error) {
 	within := &bounded{Reader: r, all: maxBytes, line: maxLine}
 	buffered := bufio.NewReaderSize(within, 1<<16)

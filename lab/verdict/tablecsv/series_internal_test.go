@@ -54,7 +54,7 @@ type readings struct{ refused, together, wrong int }
 
 func readMany(t *testing.T, n int, judge bool, make func() string) (out readings) {
 	for range n {
-		in, err := Read(strings.NewReader(make()), "")
+		in, err := Options{}.Read(strings.NewReader(make()))
 		if err != nil {
 			out.refused++
 			continue

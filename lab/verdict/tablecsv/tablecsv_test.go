@@ -2,6 +2,7 @@ package tablecsv_test
 
 import (
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,10 @@ import (
 )
 
 const good = "block,layout,throughput\n1,1 file,100\n1,8 files,106\n2,8 files,107\n2,1 file,101\n"
+
+func read(r io.Reader, operation string) (tablecsv.Input, error) {
+	return tablecsv.Options{Operation: operation}.Read(r)
+}
 
 func TestRead(t *testing.T) {
 	for name, text := range map[string]string{
@@ -26,7 +31,7 @@ func TestRead(t *testing.T) {
 		"blocks reversed": "block,layout,throughput\n2,1 file,101\n2,8 files,107\n1,1 file,100\n1,8 files,106\n",
 		"empty lines":     strings.ReplaceAll(good, "\n", "\n\n"),
 	} {
-		in, err := tablecsv.Read(strings.NewReader(text), "")
+		in, err := read(strings.NewReader(text), "")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -42,14 +47,14 @@ func TestRead(t *testing.T) {
 
 // A name that an export has kept from being a formula is read as it was.
 func TestFormulas(t *testing.T) {
-	in, err := tablecsv.Read(strings.NewReader("block,layout,throughput\n1,'=1+1,2\n1,''@x,3\n1,'quoted,4\n"), "")
+	in, err := read(strings.NewReader("block,layout,throughput\n1,'=1+1,2\n1,''@x,3\n1,'quoted,4\n"), "")
 	if err != nil || !slices.Equal(in.Layouts, []string{"=1+1", "'@x", "'quoted"}) {
 		t.Errorf("%q, %v", in.Layouts, err)
 	}
 }
 
 func TestMissingAndFurtherColumns(t *testing.T) {
-	in, err := tablecsv.Read(strings.NewReader("run,block,layout,throughput,instance,calibration,pilot\n"+
+	in, err := read(strings.NewReader("run,block,layout,throughput,instance,calibration,pilot\n"+
 		"3,0,a,50,,,true\n3,x,a,100,a #1,9.5,false\n3,x,b,,,,false\n3,y,a,NA,,,\n3,y,b,90,b #2,9.1,\n3,x,b,88,b #1,9,\n"), "")
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +74,7 @@ func TestMissingAndFurtherColumns(t *testing.T) {
 // A calibrated run that Filewise exported has its probes in separate lines.
 func TestProbesInLinesOfTheirOwn(t *testing.T) {
 	in,
-		err := tablecsv.Read(strings.NewReader("block,layout,family,throughput\n"+
+		err := read(strings.NewReader("block,layout,family,throughput\n"+
 		"1,a,inserts,100\n1,a,calibration,9\n1,b,calibration,8\n1,b,inserts,90\n"), "")
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +92,7 @@ func TestDesignInTheFile(t *testing.T) {
 		"0,c,,,false,,3,9,a,a,20,2,0.95,verdicts,2\n" +
 		"1,b,q1,90,true,1,2,8,,a,12,3,0.98,verdicts,1\n1,a,q1,100,true,2,1,4,,a,12,3,0.98,verdicts,1\n" +
 		"1,b,q2,7,true,1,2,8,,a,12,3,0.95,verdicts,1\n2,a,q1,100,false,2,1,4,,a,12,3,0.98,verdicts,1\n"
-	in, err := tablecsv.Read(strings.NewReader(text), "q1")
+	in, err := read(strings.NewReader(text), "q1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,15 +104,15 @@ func TestDesignInTheFile(t *testing.T) {
 	}
 	for _, bad := range []string{strings.Replace(text, "12,3,0.98", "13,3,0.98", 1), strings.Replace(text, "2,8", "3,8", 1),
 		strings.Replace(text, "12,3", "x,3", 1)} {
-		if _, err := tablecsv.Read(strings.NewReader(bad), "q1"); err == nil {
+		if _, err := read(strings.NewReader(bad), "q1"); err == nil {
 			t.Errorf("read: %s", bad)
 		}
 	}
-	all, err := tablecsv.ReadAll(strings.NewReader(text))
+	all, err := tablecsv.Options{}.ReadAll(strings.NewReader(text))
 	if err != nil || len(all) != 2 || !slices.Equal(all[0].Table[0], row) || all[1].Operation != "q2" || all[1].Design.Confidence != 0.95 {
 		t.Errorf("all operations: %+v, %v", all, err)
 	}
-	if _, err := tablecsv.Read(strings.NewReader(text), "q3"); err == nil || !strings.Contains(err.Error(), `it has "q1", "q2"`) {
+	if _, err := read(strings.NewReader(text), "q3"); err == nil || !strings.Contains(err.Error(), `it has "q1", "q2"`) {
 		t.Errorf("an operation that is not in it: %v", err)
 	}
 }
@@ -139,7 +144,7 @@ func TestErrorsSayWhere(t *testing.T) {
 		{"block,layout,throughput\n1,a,5\n2,a,6\n", 0, 0, "only one layout"},
 		{"block,layout,throughput\n1," + strings.Repeat("n", 300) + ",5\n", 2, 3, "longer than"},
 	} {
-		_, err := tablecsv.Read(strings.NewReader(tt.text), "")
+		_, err := read(strings.NewReader(tt.text), "")
 		var bad *tablecsv.Error
 		if !errors.As(err, &bad) {
 			t.Errorf("%.40q: %v", tt.text, err)
@@ -160,7 +165,7 @@ func TestP99(t *testing.T) {
 		"block,layout,throughput,operations\n1,a,9,some\n1,b,9,0.25\n": nil,
 		head + ",operations\n1,a,9,0.5,\n1,b,9,0.25,100\n":             {-2, 4},
 	} {
-		in, err := tablecsv.Read(strings.NewReader(text), "")
+		in, err := read(strings.NewReader(text), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +182,7 @@ func TestP99(t *testing.T) {
 			t.Errorf("%s: %v, want %v; %q", text, got, want, in.Notes)
 		}
 	}
-	if _, err := tablecsv.Read(strings.NewReader(head+"\n1,a,9,0.5\n1,b,9,-3\n"), ""); err == nil || !strings.Contains(err.Error(), "p99_s") {
+	if _, err := read(strings.NewReader(head+"\n1,a,9,0.5\n1,b,9,-3\n"), ""); err == nil || !strings.Contains(err.Error(), "p99_s") {
 		t.Errorf("a negative time: %v", err)
 	}
 }
@@ -188,7 +193,7 @@ func TestTooMuch(t *testing.T) {
 	for range 600 {
 		b.WriteString(strings.Repeat("9", b.Len()%150+1) + ",a,5\n")
 	}
-	if _, err := tablecsv.Read(strings.NewReader(b.String()), ""); err == nil {
+	if _, err := read(strings.NewReader(b.String()), ""); err == nil {
 		t.Error("more blocks than can be judged, or one twice, is accepted")
 	}
 }
@@ -200,7 +205,7 @@ var errBroken = errors.New("the disk is gone")
 func (broken) Read([]byte) (int, error) { return 0, errBroken }
 
 func TestBrokenReader(t *testing.T) {
-	if _, err := tablecsv.Read(broken{}, ""); !errors.Is(err, errBroken) {
+	if _, err := read(broken{}, ""); !errors.Is(err, errBroken) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -211,7 +216,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("\ufeffblock;layout;throughput\r\n1;a;\r\n1;b;2\r\n2;a;NA\r\n")
 	f.Add("block,layout,throughput,instance,calibration,pilot,family\n1,a,1,x,1,true,q\n1,\"b\n\",1e99,x,NaN,0,q\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		in, err := tablecsv.Read(strings.NewReader(text), "")
+		in, err := read(strings.NewReader(text), "")
 		if err != nil {
 			if err.Error() == "" {
 				t.Error("an error without a word")
@@ -238,7 +243,7 @@ func TestTooLarge(t *testing.T) {
 	many := strings.Repeat(",", 2<<20) // fields, each of which takes memory
 	for text, want := range map[string]string{endless: "larger than 64 MiB", many: "longer than 1024 KiB",
 		good + many: "longer than 1024 KiB", good + "1,\"" + many: "longer than 1024 KiB"} {
-		if _, err := tablecsv.Read(strings.NewReader(text), ""); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := read(strings.NewReader(text), ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.10q…: %v", text, err)
 		}
 	}
