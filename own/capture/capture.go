@@ -6,17 +6,13 @@ package capture
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"filewise"
 	"filewise/internal/filesystem"
-	"filewise/internal/progress"
 )
 
 // Options choose what is captured.
@@ -175,30 +171,6 @@ func Take(ctx context.Context, e Capturer, w Watcher, o Options) (*Study, error)
 	return &t.Study, nil
 }
 
-// manually is the setting under which sessions begin transactions by themselves. A study sets it for none, since its
-// transactions have their own begin and end.
-const manually = "autocommit"
-
-// accustomed observes the transactions, and reads the settings on which their statements depend.
-func (t *taking) accustomed(ctx context.Context, e Capturer) (kinds []kind, err error) {
-	const what = "settings of the database"
-	if t.Settings, err = t.watcher.Settings(ctx, nil); err != nil {
-		if err := t.unread(ctx, what, err); err != nil {
-			return nil, err
-		}
-	}
-	if kinds, err = t.observe(ctx, e); err != nil {
-		return nil, err
-	}
-	if len(t.inLog) > 0 {
-		if t.Settings, err = t.watcher.Settings(ctx, t.inLog); err != nil {
-			err = t.unread(ctx, what, err)
-		}
-	}
-	delete(t.Settings, manually)
-	return kinds, err
-}
-
 type taking struct {
 	Study
 	inLog   map[string]string // settings that a log's sessions have made themselves
@@ -219,208 +191,4 @@ func share(part, of float64) float64 {
 		return 0
 	}
 	return part / of
-}
-
-func (t *taking) observe(ctx context.Context, e Capturer) ([]kind, error) {
-	if t.Log != nil {
-		if err := t.sessions(ctx, 0); err != nil {
-			return nil, err
-		}
-		step := progress.Begin(ctx, "reading "+t.LogName, t.LogSize, "")
-		defer step.End()
-		kinds, err := t.readLog(ctx, e, step.Reader(t.Log))
-		if t.Interrupted = ctx.Err() != nil && errors.Is(err, context.Canceled); t.Interrupted {
-			return kinds, nil
-		}
-		if err != nil {
-			err = fmt.Errorf("log %s: %w", t.LogName, err)
-		}
-		return kinds, err
-	}
-	before := map[string]filewise.CountedStatement{}
-	start := time.Now()
-	if t.For > 0 {
-		counted, err := t.watcher.Counted(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, s := range counted {
-			before[s.ID] = s
-		}
-		start = time.Now()
-	}
-	if err := t.sessions(ctx, t.For); err != nil {
-		t.Interrupted, ctx = true, context.WithoutCancel(ctx)
-	}
-	after, err := t.watcher.Counted(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if t.For > 0 {
-		t.Seconds = time.Since(start).Seconds()
-	}
-	var kinds []kind
-	known := map[string]int{}
-	for _, s := range after {
-		if b := before[s.ID]; b.Calls <= s.Calls { // otherwise the counts were reset in between
-			s.Calls, s.Seconds, s.Rows = s.Calls-b.Calls, max(s.Seconds-b.Seconds, 0), max(s.Rows-b.Rows, 0)
-		}
-		if s.Calls <= 0 {
-			continue
-		}
-		key := s.Hidden + "\x00" + cmp.Or(s.Key, "\x00"+s.ID) // lists of other lengths give one statement several IDs
-		n, is := known[key]
-		if !is {
-			n = len(kinds)
-			known[key] = n
-			kinds = append(kinds, kind{texts: []string{s.Text}, keys: []string{s.Key}, hidden: s.Hidden})
-		}
-		k := &kinds[n]
-		k.calls, k.seconds, k.rows = k.calls+s.Calls, k.seconds+s.Seconds, k.rows+s.Rows
-	}
-	return kinds, nil
-}
-
-// sessions counts every second, for a time or once, how many sessions work. If the server does not show them, the
-// number stays unknown.
-func (t *taking) sessions(ctx context.Context, d time.Duration) error {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	end := time.After(d)
-	step := progress.Begin(ctx, "watching "+t.Database, int64(d.Seconds()), "s")
-	defer step.End()
-	for looks := 1.0; ; looks++ {
-		if active, connected, err := t.watcher.Sessions(ctx); err == nil {
-			t.Active += (float64(active) - t.Active) / looks
-			t.MostActive, t.Connected = max(t.MostActive, active), max(t.Connected, connected)
-		}
-		if d == 0 {
-			return nil
-		}
-		select {
-		case <-tick.C:
-			step.Add(1)
-		case <-end:
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// shape keeps the transaction types that a study can repeat, and divides their statements from the values.
-func (t *taking) shape(ctx context.Context, kinds []kind) ([]kind, error) {
-	var kept []kind
-	bytes := 0
-	for n, k := range kinds {
-		why := k.hidden
-		switch {
-		case why != "":
-		case len(k.texts) == 1 && k.texts[0] == rolledBack:
-			why = "transactions that were rolled back have left nothing"
-		case len(k.texts) == 1 && k.texts[0] == undone:
-			why = "it was rolled back to a savepoint, and has left nothing: the rest of its transaction is in the study"
-		case len(k.texts) == 1 && k.texts[0] == notEnded:
-			why = "transactions that were open when the log ends: how they end is not known"
-		case len(k.texts) == 1 && k.texts[0] == unreadable:
-			why = "records of the log that are cut or damaged, as where two files meet: what they held is not known"
-		case len(k.texts) == 1 && firstWord(k.texts[0]) == "SET":
-			why = "settings of sessions: a study's sessions have Filewise's"
-		case len(k.texts) == 1 && strings.Contains(k.texts[0], filewiseOwn):
-			why = "it is Filewise's own look at the columns"
-		case len(k.texts) == 1 && strings.Contains(k.texts[0], foreignKey):
-			why = "the server checks foreign keys by itself, of the study's rows as well"
-		case k.control() && slices.Contains(cursors, firstWord(k.texts[0])):
-			why = "it reads on from a cursor, whose query is in the study whole"
-		case len(k.texts) == 1 && slices.Contains(prepares, firstWord(k.texts[0])):
-			why = "it prepares a statement, or forgets one: what was executed of it is in the study"
-		case k.control():
-			why = "transactions are begun and ended by the study itself, so that it covers these as it covers the rest; which statements " +
-				"stand in one, a log shows (--log)"
-		case len(kept) == mostTypes:
-			why = fmt.Sprintf("a study has %d types of transactions at most", mostTypes)
-		case n >= mostLooked:
-			why = fmt.Sprintf("only the first %d types are looked at", mostLooked)
-		case bytes+size(k) > mostBytes:
-			why = "a study file has no space for it"
-		default:
-			var err error
-			if why, err = t.shapeOne(ctx, &k); err != nil {
-				return nil, err
-			}
-		}
-		if why != "" {
-			t.leave(k, why)
-			continue
-		}
-		kept, bytes = append(kept, k), bytes+size(k)
-	}
-	return kept, nil
-}
-
-// control reports whether the kind begins or ends a transaction. A study does so by itself.
-func (k kind) control() bool {
-	return len(k.texts) == 1 && k.texts[0] != rolledBack && k.texts[0] != undone && slices.Contains(controls, firstWord(k.texts[0]))
-}
-
-func size(k kind) (n int) {
-	for _, text := range k.texts {
-		n += len(text)
-	}
-	return n
-}
-
-// shapeOne divides a type's statements from their values. why is the reason to leave the type out, empty if there is
-// none.
-func (t *taking) shapeOne(ctx context.Context, k *kind) (why string, err error) {
-	for i, text := range k.texts {
-		if word := firstWord(text); !slices.Contains(works, word) {
-			return cmp.Or(notRepeated[word], "it is no work on rows"), nil
-		}
-		s, err := t.watcher.Shape(ctx, text, k.constant(i))
-		if n := len(s.Values); n > mostValues {
-			return fmt.Sprintf("it has %d values: a study draws %d for a statement at most", n, mostValues), nil
-		}
-		if ctx.Err() != nil {
-			return "", context.Cause(ctx)
-		}
-		if errors.Is(err, filewise.ErrNoAnswer) {
-			return "", err
-		}
-		ofServer := func(table string) bool {
-			return slices.ContainsFunc(catalogues, func(c string) bool { return strings.HasPrefix(strings.ToLower(table), c) })
-		}
-		if slices.ContainsFunc(s.Tables, ofServer) || len(s.Tables) == 0 && serverFunction.MatchString(text) {
-			return "it queries the server's own catalogue", nil
-		}
-		if t.Log == nil && following.MatchString(text) {
-			return "it needs what a statement before it has left in its session; a log shows which (--log)", nil
-		}
-		if code := strings.Join(s.Pieces, "?"); variable.MatchString(code) && !strings.Contains(code, ":=") {
-			return "it reads a variable that a statement before it has set in its session: a study's sessions have none", nil
-		}
-		if waiting.MatchString(text) {
-			return "it waits: a value that is drawn would say for how long", nil
-		}
-		if errors.Is(err, filewise.ErrUnsupported) {
-			return brief(strings.TrimSuffix(err.Error(), ": "+filewise.ErrUnsupported.Error())), nil
-		}
-		if err != nil {
-			return "the server does not take it without its values: " + brief(err.Error()), nil
-		}
-		k.shapes = append(k.shapes, s)
-	}
-	return "", nil
-}
-
-// leave adds a transaction type to the parts that are left out for this reason.
-func (t *taking) leave(k kind, why string) {
-	what := brief(strings.Join(k.keys, "; "))
-	n := slices.IndexFunc(t.Left, func(l Left) bool { return l.Why == why })
-	if n < 0 {
-		n = len(t.Left)
-		t.Left = append(t.Left, Left{Why: why, What: what, Covered: k.control()})
-	}
-	t.Left[n].Share += share(k.calls, t.Calls)
-	t.Left[n].TimeShare += share(k.seconds, t.Time)
 }
