@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"filewise"
+	"filewise/engine/innodb/client"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/innodb/external"
 	"filewise/engine/innodb/managed"
@@ -106,7 +107,7 @@ func (e Engine) Describe() filewise.Description {
 		BackupKinds: e.product.BackupKinds, TempKinds: e.product.TempKinds, Scans: true,
 		RowKinds: []filewise.Kind{filewise.KindPartitions},
 		Note:     "all files share one redo log and one buffer pool. Results apply to InnoDB only, not to SQL Server or Oracle",
-		Schemes:  e.Schemes(), Port: external.Port, ExternalKinds: external.Kinds,
+		Schemes:  e.Schemes(), Port: client.Port, ExternalKinds: external.Kinds,
 		Rights: e.byURL.Rights(), Understands: e.product.Understands,
 	}
 	if e.product.NoTemp == "" {

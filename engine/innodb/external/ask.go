@@ -14,6 +14,7 @@ import (
 
 	"filewise"
 	"filewise/engine/customsql"
+	"filewise/engine/innodb/client"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/sqlrows"
 	"filewise/internal/sqlfile"
@@ -39,7 +40,7 @@ const (
 )
 
 // CheckOptions refuses options that the driver does not read.
-func (Engine) CheckOptions(a filewise.Address) error { return options.Check(a) }
+func (Engine) CheckOptions(a filewise.Address) error { return client.Options.Check(a) }
 
 // UserSQL returns the rules for reading users' SQL.
 func (Engine) UserSQL() customsql.Rules { return dialect.CustomRules }

@@ -10,8 +10,5 @@ import (
 // Engine is a product on servers that Filewise does not manage.
 type Engine struct{ *dialect.Product }
 
-// Port is the default port of both products.
-const Port = 3306
-
 // Kinds lists the kinds of layout on an external server, the default first.
 var Kinds = []filewise.Kind{filewise.KindPartitions, filewise.KindPerTable}

@@ -12,6 +12,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"filewise"
+	"filewise/engine/innodb/client"
 	"filewise/engine/innodb/dialect"
 )
 
@@ -121,7 +122,7 @@ func reachRemedy(err error) string {
 	case errors.Is(err, mysql.ErrCleartextPassword):
 		return "the account's plugin needs the password as it is: with tls=true, add allowCleartextPasswords=true"
 	case errors.Is(err, errServerKey):
-		return "add tls=true, name the server's own key by serverPubKey=FILE, or trust the network: " + optionServerKey + "=true"
+		return "add tls=true, name the server's own key by serverPubKey=FILE, or trust the network: " + client.OptionServerKey + "=true"
 	case errors.Is(err, mysql.ErrNativePassword):
 		return "leave allowNativePasswords=false out"
 	case errors.Is(err, mysql.ErrOldPassword):

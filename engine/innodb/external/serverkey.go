@@ -10,10 +10,6 @@ import (
 	"filewise/internal/exchange"
 )
 
-// optionServerKey allows a server without TLS to send the key that encrypts the password. Connector/J uses the same
-// name.
-const optionServerKey = "allowPublicKeyRetrieval"
-
 // errServerKey is returned because anyone who answers at the address could send their own key, and read the password.
 var errServerKey = errors.New("the server asks for the whole password, encrypted by a key that it sends itself, " +
 	"on a connection without TLS")

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"filewise/engine/innodb/client"
+
 	"filewise"
 )
 
@@ -100,7 +102,7 @@ func TestServersOwnKey(t *testing.T) {
 			a := filewise.Address{Scheme: "mysql", Host: "127.0.0.1", Port: port, User: "u", Password: "a-secret-of-mine",
 				Options: map[string]string{}}
 			if c.allowed {
-				a.Options[optionServerKey] = "true"
+				a.Options[client.OptionServerKey] = "true"
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
@@ -113,7 +115,7 @@ func TestServersOwnKey(t *testing.T) {
 				t.Errorf("the server has read the password: %v, want %v: %v", read, c.allowed, err)
 			}
 			if key := len(c.then) > 0 && bytes.Equal(c.then[len(c.then)-1], sent); key && !c.allowed &&
-				!strings.Contains(filewise.RemedyOf(err), optionServerKey) {
+				!strings.Contains(filewise.RemedyOf(err), client.OptionServerKey) {
 				t.Errorf("%v; %s", err, filewise.RemedyOf(err))
 			}
 		})

@@ -3,7 +3,6 @@ package external
 import (
 	"context"
 	"errors"
-	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/innodb/client"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/userbackup"
 	"filewise/internal/findings"
@@ -31,7 +31,7 @@ func (d Engine) openOwn(ctx context.Context, t filewise.Target) (filewise.Server
 	if _, err := tools(); err != nil {
 		return nil, err
 	}
-	if _, err := dumpers[d.Name].Find(""); err != nil {
+	if _, err := client.Dumpers[d.Name].Find(""); err != nil {
 		return nil, err
 	}
 	s, err := d.open(ctx, there, d.External.Session)
@@ -184,34 +184,6 @@ func (d Engine) checkOwn(t filewise.Target, l filewise.Layout, p filewise.Progra
 	return d.checkStream(l)
 }
 
-// place returns the arguments with which mydumper and myloader connect to the server. The password is in the
-// environment.
-func (d Engine) place(a filewise.Address) ([]string, error) {
-	c, err := d.config(a)
-	if err != nil {
-		return nil, err
-	}
-	args := []string{"--user=" + c.User}
-	if c.Net == "unix" {
-		args = append(args, "--socket="+c.Addr)
-	} else {
-		host, port, err := net.SplitHostPort(c.Addr)
-		if err != nil {
-			return nil, err
-		}
-		args = append(args, "--host="+host, "--port="+port)
-	}
-	if c.TLS != nil {
-		args = append(args, "--ssl")
-	}
-	for option, arg := range map[string]string{optionCA: "--ca=", optionCert: "--cert=", optionKey: "--key="} {
-		if v := a.Options[option]; v != "" {
-			args = append(args, arg+v)
-		}
-	}
-	return args, nil
-}
-
 // dumped returns mydumper's arguments for a layout. All InnoDB tables are dumped in one snapshot, for which all tables
 // are locked until mydumper's threads have begun.
 func dumped(t filewise.Target, l filewise.Layout) []string {
@@ -250,7 +222,7 @@ func (d Engine) ownScript(t filewise.Target, l filewise.Layout, p filewise.Progr
 	if err := d.checkOwn(t, l, p); err != nil {
 		return out, err
 	}
-	place, err := d.place(*t.Address)
+	place, err := client.Mydumper(d.Product, *t.Address)
 	if err != nil {
 		return out, err
 	}
@@ -277,11 +249,11 @@ func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Pr
 	if err := d.checkOwn(t, l, p); err != nil {
 		return out, err
 	}
-	place, err := d.place(*t.Address)
+	place, err := client.Mydumper(d.Product, *t.Address)
 	if err != nil {
 		return out, err
 	}
-	codePlace, err := d.codePlace(*t.Address)
+	codePlace, err := client.Place(d.Product, *t.Address)
 	if err != nil {
 		return out, err
 	}
@@ -305,7 +277,7 @@ func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Pr
 		return `MYSQL_HOME="$` + home + `" ` + readsUTF8 + " " + shell.Quoted(append(append([]string{name}, place...), args...))
 	}
 	dump := func(file string) string {
-		return code(dumpers[d.Name].Names[0], codeArgs(file, t.Database)...) + ` > "$to/` + file + `"`
+		return code(client.Dumpers[d.Name].Names[0], codeArgs(file, t.Database)...) + ` > "$to/` + file + `"`
 	}
 	// Each product's client has its name.
 	load := func(file string) string { return code(d.Name) + ` "$@" "$database" < "$from/` + file + `"` }

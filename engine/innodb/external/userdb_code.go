@@ -13,8 +13,8 @@ import (
 	"unicode"
 
 	"filewise"
+	"filewise/engine/innodb/client"
 	"filewise/engine/innodb/dialect"
-	"filewise/engine/internal/dumpfile"
 	"filewise/host/machine"
 )
 
@@ -22,16 +22,6 @@ import (
 // mydumper's files. The server's own program writes them with their SQL modes, character sets and time zones, which
 // mydumper leaves out.
 const codeFile, routineFile = "code", "routines"
-
-// codePlace returns the arguments with which these programs connect to the server, secured as well as mydumper's.
-func (d Engine) codePlace(a filewise.Address) ([]string, error) {
-	args, err := d.clientPlace(a)
-	secured, refused := d.dumpTLS(a.Options)
-	if refused != nil {
-		secured = []string{map[string]string{"mariadb": "--ssl", "mysql": "--ssl-mode=REQUIRED"}[d.Name]}
-	}
-	return append(args, secured...), err
-}
 
 func codeArgs(file, database string) []string {
 	what := []string{"--triggers", "--events"}
@@ -45,22 +35,13 @@ func codeArgs(file, database string) []string {
 // dumpCode writes both files.
 func (o *ownTool) dumpCode(ctx context.Context, to string) error {
 	s := o.server
-	d := Engine{s.product}
-	program, err := dumpers[d.Name].Find("")
-	if err != nil {
-		return err
-	}
-	place, err := d.codePlace(*s.target.Address)
-	if err != nil {
-		return err
-	}
 	for _, name := range []string{routineFile, codeFile} {
 		f, err := os.Create(filepath.Join(to, name))
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(dumpfile.Take(ctx, f, []string{"MYSQL_PWD=" + s.target.Address.Password.Reveal()}, program,
-			slices.Concat([]string{"--no-defaults"}, place, codeArgs(name, s.target.Database))...), f.Close()); err != nil {
+		if err := errors.Join(client.Dump(ctx, f, s.product, *s.target.Address, client.Secured(s.product, s.target.Address.Options),
+			codeArgs(name, s.target.Database)...), f.Close()); err != nil {
 			return err
 		}
 	}

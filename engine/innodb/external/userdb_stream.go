@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/innodb/client"
 	"filewise/engine/innodb/dialect"
 	installed "filewise/engine/internal/server"
 	"filewise/engine/userbackup"
@@ -24,7 +25,7 @@ const (
 )
 
 // ownProgram returns the name of the product's own program.
-func (d Engine) ownProgram() string { return dumpers[d.Name].Names[0] }
+func (d Engine) ownProgram() string { return client.Dumpers[d.Name].Names[0] }
 
 // streams reports whether the product's own program makes a layout's backups.
 func streams(l filewise.Layout) bool {
@@ -55,7 +56,7 @@ func (d Engine) checkStream(l filewise.Layout) error {
 // unstreamed refuses tables of MySQL if mysqldump is MariaDB's, as in Debian. MySQL does not accept what that program
 // writes of them.
 func (s *ownServer) unstreamed(ctx context.Context, e *examination) {
-	program, err := dumpers[s.product.Name].Find("")
+	program, err := client.Dumpers[s.product.Name].Find("")
 	if err != nil || s.product == dialect.MariaDB {
 		return
 	}
@@ -79,7 +80,7 @@ func streamArgs(t filewise.Target) []string {
 // restores only the tables.
 func (o *ownTool) stream(ctx context.Context, to string) error {
 	s := o.server
-	program, place, err := o.ownCommand(dumpers[s.product.Name])
+	program, place, err := o.ownCommand(client.Dumpers[s.product.Name])
 	if err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func (o *ownTool) stream(ctx context.Context, to string) error {
 
 // unstream restores the tables with the product's client.
 func (o *ownTool) unstream(ctx context.Context, from string) error {
-	program, place, err := o.ownCommand(clients[o.server.product.Name])
+	program, place, err := o.ownCommand(client.Clients[o.server.product.Name])
 	if err != nil {
 		return err
 	}
@@ -118,19 +119,12 @@ func (o *ownTool) unstream(ctx context.Context, from string) error {
 	return o.runOwn(ctx, filepath.Dir(from), slices.Concat([]string{"/bin/sh", "-c", read, path, program}, place, []string{o.restored}))
 }
 
-// clients lists the programs that execute a product's dumps.
-var clients = map[string]installed.Binary{
-	"mariadb": {Names: []string{"mariadb", "mysql"}, Places: []string{"/usr/bin", "/usr/local/bin"}, Package: "mariadb-client"},
-	"mysql": {Names: []string{"mysql"}, Places: []string{"/usr/local/mysql/bin", "/usr/bin", "/usr/local/bin"},
-		Remedy: "install MySQL's client mysql"},
-}
-
 // ownCommand returns one of the product's own programs, and the arguments with which it connects to the server.
 func (o *ownTool) ownCommand(b installed.Binary) (program string, place []string, err error) {
 	if program, err = b.Find(""); err != nil {
 		return "", nil, err
 	}
-	place, err = Engine{o.server.product}.codePlace(*o.server.target.Address)
+	place, err = client.Place(o.server.product, *o.server.target.Address)
 	return program, append([]string{"--no-defaults"}, place...), err
 }
 

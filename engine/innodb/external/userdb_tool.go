@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/innodb/client"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/external"
 	"filewise/engine/userbackup"
@@ -58,7 +59,7 @@ func (o *ownTool) mydumper(ctx context.Context, to string) error {
 
 // run runs mydumper or myloader.
 func (o *ownTool) run(ctx context.Context, dir, path string, args ...string) error {
-	place, err := Engine{o.server.product}.place(*o.server.target.Address)
+	place, err := client.Mydumper(o.server.product, *o.server.target.Address)
 	if err != nil {
 		return err
 	}

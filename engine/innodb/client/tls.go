@@ -1,4 +1,4 @@
-package external
+package client
 
 import (
 	"crypto/rsa"
@@ -62,15 +62,15 @@ func secure(to *mysql.Config, given map[string]string) error {
 			return filewise.Errorf(filewise.CodeUsage, "name a file of certificates in PEM", "%s=%s: %w", optionCA, path, err)
 		}
 	}
-	if err := client(c, given); err != nil {
+	if err := clientCertificate(c, given); err != nil {
 		return err
 	}
 	to.TLS = c
 	return nil
 }
 
-// client loads the client's certificate.
-func client(c *tls.Config, given map[string]string) error {
+// clientCertificate loads the client's certificate.
+func clientCertificate(c *tls.Config, given map[string]string) error {
 	cert, key := given[optionCert], given[optionKey]
 	if cert == "" && key == "" {
 		return nil
