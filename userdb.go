@@ -149,9 +149,11 @@ type ColumnFacts struct {
 	// Unique is set if every inserted row needs a new value in this column.
 	Unique    bool
 	Low, High string
-	Distinct  float64 // number of values. 0 means not known
-	Width     float64 // mean length of a text
-	Most      int     // most letters of a text. 0 means no limit
+	// From and To bound the shortest range with nine tenths of the values, if the keys between have a wide gap.
+	From, To string
+	Distinct float64 // number of values. 0 means not known
+	Width    float64 // mean length of a text
+	Most     int     // most letters of a text. 0 means no limit
 	// Common holds the most frequent values, and Shares their shares of the rows.
 	Common []string
 	Shares []float64

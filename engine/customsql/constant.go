@@ -1,7 +1,9 @@
 package customsql
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -57,7 +59,7 @@ func (s *shaper) constant(i int) string {
 	if text != "" && s.at(i).literal() {
 		return s.at(i).text
 	}
-	if text != "" {
+	if text = cmp.Or(text, s.ordinal(i)); text != "" {
 		return text
 	}
 	for _, left := range []int{i, i - 2} { // as in 1 = 1; a log shows the values
@@ -77,6 +79,23 @@ func (s *shaper) constant(i int) string {
 			return "0"
 		}
 		return "1"
+	}
+	return ""
+}
+
+// ordinal returns the place in its list of a value that a digest has after GROUP BY or ORDER BY by itself: the number of a column,
+// in whose place a server may take no parameter.
+func (s *shaper) ordinal(i int) string {
+	ends := i+1 == len(s.tokens) || s.at(i+1).is(",", ")", "ASC", "DESC", "HAVING", "ORDER", "LIMIT", "WITH", "FOR", "UNION")
+	if s.at(i).text != "?" || !ends {
+		return ""
+	}
+	n, first := 1, i
+	for n < listed && s.at(first-1).is(",") && s.at(first-2).kind == tokenValue {
+		n, first = n+1, first-2
+	}
+	if s.at(first-1).is("BY") && s.at(first-2).is("GROUP", "ORDER") {
+		return strconv.Itoa(n)
 	}
 	return ""
 }

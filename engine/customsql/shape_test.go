@@ -51,6 +51,7 @@ func TestShape(t *testing.T) {
 		{mysql, "SELECT `a` FROM `t` WHERE MATCH ( `b` ) AGAINST ( ? ) AND `at` > NOW ( ) - INTERVAL ? SQL_TSI_DAY + INTERVAL 7 HOUR",
 			"SELECT `a` FROM `t` WHERE MATCH( `b` ) AGAINST( <. words> ) AND `at` > NOW( ) - INTERVAL <. span=1> SQL_TSI_DAY + " +
 				"INTERVAL <. span=7> HOUR"},
+		{mysql, "SELECT /*+ NO_ICP(t) */ `a` /* so */ FROM `t` WHERE `b` = ?", "SELECT /*+ NO_ICP(t) */ `a` FROM `t` WHERE `b` = <t.b equal>"},
 		{mysql, "SELECT `POINT` (...) FROM `t`", "SELECT `POINT` (<. >, <. >) FROM `t`"},
 		{mysql, `SELECT "text" FROM t # comment`, "SELECT <. > FROM t"},
 		{postgres, "SELECT a FROM t WHERE (a, b) > ($1, $2::int) AND ROW(t.a, c) = ROW($3, 'x') AND ($4, $5) <= (b, c) AND lower(a) > ($6)",
@@ -102,8 +103,13 @@ func TestConstants(t *testing.T) {
 		"SELECT a FROM t WHERE a > DATE $1 AND b = TIMESTAMP '2026-01-01'": "SELECT a FROM t WHERE a > ?::DATE AND b = ?::TIMESTAMP",
 		"SELECT a FROM t WHERE a > NUMERIC $1 AND b = timestamp with time zone $2": "SELECT a FROM t WHERE a > ?::NUMERIC " +
 			"AND b = ?::timestamp with time zone",
+		"SELECT `a` , `b` FROM `t` GROUP BY ?, ... ORDER BY ? DESC , `b` = ?": "SELECT `a` , `b` FROM `t` GROUP BY 1,2 ORDER BY 1 DESC , `b` = ?",
 	} {
-		s, err := postgres.Shape(text, "", nil)
+		rules := postgres
+		if strings.Contains(text, "`") {
+			rules = mysql
+		}
+		s, err := rules.Shape(text, "", nil)
 		got := ""
 		for i, v := range s.Values {
 			got += s.Pieces[i] + cmp.Or(v.Literal, "?")

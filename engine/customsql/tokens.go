@@ -68,7 +68,7 @@ func (r Rules) tokens(text string) []token {
 		t := token{spaced: spaced, text: p.text}
 		spaced = false
 		switch {
-		case p.kind == pieceNote && (!r.Upper || !strings.HasPrefix(p.text, "/*+")):
+		case p.kind == pieceNote && !strings.HasPrefix(p.text, "/*+"):
 			spaced = true
 			continue
 		case p.kind == pieceNote: // a hint

@@ -338,6 +338,26 @@ func TestNewKeysOfALog(t *testing.T) {
 	}
 }
 
+// What a function makes a new key of is another text in each row: no one of the few that a log has.
+func TestNewKeysOfAFunction(t *testing.T) {
+	for value, want := range map[string]string{"'new%d'": "{text: {from: 16, to: 16}}", "%d": "{int: {from: 1, to: 999999999999999}}"} {
+		l := &ledger{known: map[string]int{}, sessions: map[string]*open{}}
+		use := filewise.ValueUse{Table: "t", Part: "token"}
+		for i := range 9 {
+			l.take(filewise.LoggedStatement{Session: "1", Text: "INSERT", Key: "k", Values: [][]string{{fmt.Sprintf(value, i)}}})
+		}
+		if value[0] != '%' {
+			use.Type = filewise.TypeText
+		}
+		s := statement{taking: &taking{drawn: map[string]string{}}, kind: &l.kinds[0]}
+		s.tables = map[string]filewise.TableFacts{"t": {Name: "t", Table: "t", Columns: []filewise.ColumnFacts{{Name: "token", Said: "binary(16)",
+			Type: filewise.TypeText, Unique: true, Most: 16}}}}
+		if text, _ := s.value(use); text != ":t_token_part" || s.Parameters[0].Draw != want {
+			t.Errorf("%s %+v, want %s", text, s.Parameters, want)
+		}
+	}
+}
+
 // watched answers with a shape for each text.
 type watched struct {
 	asked
@@ -568,6 +588,24 @@ func TestNotRepeated(t *testing.T) {
 		if why, err := new(taking).shapeOne(t.Context(), &kind{texts: []string{text}}); err != nil || !strings.Contains(why, want) {
 			t.Errorf("%s: %s, %v", text, why, err)
 		}
+	}
+}
+
+// halting gives no answer to one statement.
+type halting struct{ asked }
+
+func (halting) Shape(context.Context, string, []string) (filewise.Shape, error) {
+	return filewise.Shape{}, filewise.ErrNoAnswer
+}
+
+func (halting) Sessions(context.Context) (active, connected int, err error) { return 1, 1, nil }
+
+// A statement to which a server that answers other questions gives no answer is left out. MySQL 8.0.31 gives none if a parameter
+// stands behind GROUP BY and HAVING follows.
+func TestSilentStatement(t *testing.T) {
+	x := &taking{watcher: halting{}}
+	if why, err := x.shapeOne(t.Context(), &kind{texts: []string{"SELECT 1"}, keys: []string{""}}); err != nil || !strings.Contains(why, "is silent") {
+		t.Error(why, err)
 	}
 }
 

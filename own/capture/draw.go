@@ -163,6 +163,9 @@ func (d drawing) number() (text, note string) {
 	case !ok:
 		return made, ""
 	}
+	if d.From != "" {
+		low, high, _ = whole(filewise.ColumnFacts{Low: d.From, High: d.To})
+	}
 	if d.use == filewise.UseLower || d.use == filewise.UseUpper {
 		low, high = d.bound(low, high)
 		return fmt.Sprintf("{int: {from: %d, to: %d}}", low, high), ""

@@ -52,7 +52,7 @@ func (w *ofInnoDB) exists(ctx context.Context, s filewise.Shape) error {
 		if of == "" {
 			of = "1"
 		}
-		queries = append(queries, fmt.Sprintf("SELECT %s FROM %s", of, tablePath(t)))
+		queries = append(queries, fmt.Sprintf("SELECT %s FROM %s", of, w.path(ctx, t)))
 	}
 	if m := selects.FindStringSubmatch(text); m != nil {
 		queries = append(queries, m[1])
@@ -77,10 +77,11 @@ func (w *ofInnoDB) prepared(ctx context.Context, query string) error {
 	return context.Cause(ctx)
 }
 
-// tablePath returns a table's name, with or without its database, quoted for SQL.
-func tablePath(name string) string {
-	if of, table, ok := strings.Cut(name, "."); ok {
-		return dialect.Ident(of) + "." + dialect.Ident(table)
+// path returns a table's name, with or without its database, quoted for SQL. A dot can be part of the name.
+func (w *ofInnoDB) path(ctx context.Context, name string) string {
+	of, table, ok := strings.Cut(name, ".")
+	if all, _ := w.tables(ctx); !ok || slices.Contains(all, name) {
+		return dialect.Ident(name)
 	}
-	return dialect.Ident(name)
+	return dialect.Ident(of) + "." + dialect.Ident(table)
 }

@@ -1,7 +1,9 @@
 package capture
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -57,13 +59,19 @@ func (s *statement) partOfKey(v filewise.ValueUse) (text string, ok bool) {
 	of.Column = v.Part
 	table, c, known := s.column(of)
 	whole := v.Type == filewise.TypeUnknown || v.Type == filewise.TypeWhole
-	if !known || !c.Unique || v.Use != filewise.UseSpan && !whole {
+	word := v.Type == filewise.TypeText && s.of().words() && c.Type != filewise.TypeTime
+	if !known || !c.Unique || v.Use != filewise.UseSpan && !whole && !word {
 		return "", false
 	}
 	drawn := fmt.Sprintf("{int: {from: 1, to: %d}}", mostDays)
-	if c.Type == filewise.TypeWhole {
+	switch most := cmp.Or(c.Most, 16); {
+	case word:
+		drawn = fmt.Sprintf("{text: {from: %d, to: %[1]d}}", min(most, 16))
+	case c.Type == filewise.TypeWhole:
 		c.Composite = true
 		drawn, _ = drawing{ColumnFacts: c, use: filewise.UseInsert, known: true}.number()
+	case c.Type != filewise.TypeTime: // digits of a text, or what a function makes of them
+		drawn = fmt.Sprintf("{int: {from: 1, to: %.0f}}", math.Pow10(min(most, 15))-1)
 	}
 	name := s.made(plain(table.Table+"_"+c.Name)+"_part", Parameter{Of: table.Name + "." + c.Name,
 		Draw: drawn, Note: "added, so that the key is new"})
@@ -93,7 +101,7 @@ func (s *statement) keyed(c filewise.ColumnFacts) filewise.ColumnFacts {
 	c.Common, c.Shares = nil, nil
 	for _, of := range s.parents[c.ParentTable].Columns {
 		if of.Name == c.ParentColumn && of.Low != "" {
-			c.Low, c.High = of.Low, of.High
+			c.Low, c.High, c.From, c.To = of.Low, of.High, of.From, of.To
 		}
 	}
 	return c

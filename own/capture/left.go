@@ -88,7 +88,10 @@ func (t *taking) shapeOne(ctx context.Context, k *kind) (why string, err error) 
 			return "", context.Cause(ctx)
 		}
 		if errors.Is(err, filewise.ErrNoAnswer) {
-			return "", err
+			if _, _, silent := t.watcher.Sessions(ctx); silent != nil {
+				return "", err
+			}
+			return "the server is silent if it is to prepare it, and answers other questions", nil
 		}
 		ofServer := func(table string) bool {
 			return slices.ContainsFunc(catalogues, func(c string) bool { return strings.HasPrefix(strings.ToLower(table), c) })

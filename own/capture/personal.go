@@ -129,7 +129,7 @@ func (t *taking) withhold(f *filewise.TableFacts) {
 		if why == "" {
 			continue
 		}
-		c.Common, c.Shares, c.Low, c.High = nil, nil, "", ""
+		c.Common, c.Shares, c.Low, c.High, c.From, c.To = nil, nil, "", "", "", ""
 		t.why[f.Name+"."+c.Name] = why
 	}
 }

@@ -334,3 +334,17 @@ func TestMutatedLogsOfPostgres(t *testing.T) {
 		})
 	}
 }
+
+// Most keys are drawn from where most rows are, if the newest lie far from them.
+func TestBulkOfKeys(t *testing.T) {
+	for _, c := range []struct{ last, from, to string }{{"100", "", ""}, {"20000", "0", "90"}} {
+		bounds := []string{}
+		for i := range 10 {
+			bounds = append(bounds, fmt.Sprint(10*i))
+		}
+		from, to := bulk(append(bounds, c.last))
+		if from != c.from || to != c.to {
+			t.Errorf("%s: %s to %s", c.last, from, to)
+		}
+	}
+}

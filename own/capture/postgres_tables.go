@@ -130,6 +130,9 @@ func postgresColumn(r filewise.Row) filewise.ColumnFacts {
 		c.Common = labels
 	}
 	c.Low, c.High = extremes(c.Type, all)
+	if c.Type == filewise.TypeWhole {
+		c.From, c.To = bulk(listOf(r[12]))
+	}
 	if len(all) > 0 && len(c.Common) == 0 && (c.Type == filewise.TypeUUID || c.Type == filewise.TypeText) {
 		for i := 0; i < len(all); i += len(all)/50 + 1 {
 			c.Common = append(c.Common, all[i])
@@ -152,6 +155,28 @@ func extremes(kind filewise.ColumnType, all []string) (low, high string) {
 		}
 	}
 	return slices.MinFunc(all, order), slices.MaxFunc(all, order)
+}
+
+// bulk returns the shortest range with nine tenths of a histogram's buckets, if the others lie far from it.
+func bulk(bounds []string) (from, to string) {
+	numbers := filewise.Each(bounds, func(v string) int64 {
+		n, _ := strconv.ParseInt(v, 10, 64) // the server wrote it
+		return n
+	})
+	n, best := len(numbers)*9/10, 0
+	if n < 9 {
+		return "", ""
+	}
+	width := func(i int) float64 { return float64(numbers[i+n]) - float64(numbers[i]) }
+	for i := range len(numbers) - n {
+		if width(i) < width(best) {
+			best = i
+		}
+	}
+	if float64(numbers[len(numbers)-1])-float64(numbers[0]) < 2*width(best) {
+		return "", ""
+	}
+	return bounds[best], bounds[best+n]
 }
 
 // throughView copies to a view's columns the facts of the table columns that they show, because the server has no
@@ -189,7 +214,7 @@ func (w *ofPostgres) throughView(ctx context.Context, quoted string, columns []f
 		name := c.Name
 		*c = of[at]
 		if c.Name, c.View = name, true; withhold(name) && !c.Closed {
-			c.Low, c.High, c.Common, c.Shares = "", "", nil, nil
+			c.Low, c.High, c.From, c.To, c.Common, c.Shares = "", "", "", "", nil, nil
 		}
 	}
 	return nil

@@ -173,6 +173,16 @@ func (l logged) once() bool {
 	return true
 }
 
+// words reports whether a value varies, and is a text in all calls, as random letters are.
+func (l logged) words() bool {
+	for v := range l.seen {
+		if !strings.HasPrefix(v, "'") || plainlyKind(bare(v)) {
+			return false
+		}
+	}
+	return l.seen != nil
+}
+
 // plainlyKind reports whether a value is clearly a number, a moment or a key, and not a word.
 func plainlyKind(v string) bool {
 	_, err := strconv.ParseFloat(v, 64)
