@@ -34,6 +34,24 @@ func (s *shaper) castTyped() {
 	}
 }
 
+// untyped turns TIMESTAMP ? and (_charset) ?, as digests have it, into ?, because a typed literal accepts no parameter.
+func (s *shaper) untyped() {
+	for i := len(s.tokens) - 1; i > 0; i-- {
+		first := i - 1
+		switch {
+		case s.tokens[i].kind != tokenValue:
+			continue
+		case s.at(first).is("DATE", "TIME", "TIMESTAMP") && !s.at(first-1).is("."):
+		case s.at(first).is(")") && s.at(first-1).is("_CHARSET"):
+			first -= 2
+		default:
+			continue
+		}
+		s.tokens[i].spaced = s.tokens[first].spaced
+		s.tokens = slices.Delete(s.tokens, first, i)
+	}
+}
+
 // fixed maps functions whose first argument is a constant of the program to a valid argument. The valid argument is
 // used if the server does not report the actual one.
 var fixed = map[string]string{"DATE_TRUNC": "'day'", "DATE_PART": "'day'", "EXTRACT": "'day'", "TIMEZONE": "'UTC'",
@@ -53,6 +71,8 @@ func (s *shaper) constant(i int) string {
 	}
 	if before := s.at(i - 1); before.is("ZONE") && s.at(i-2).is("TIME") {
 		text = "'UTC'"
+	} else if before.is("SEPARATOR") {
+		text = "','"
 	} else if before.is("(") && s.at(i+1).is(",", "FROM") {
 		text = fixed[strings.ToUpper(s.at(i-2).text)]
 	}

@@ -1,6 +1,7 @@
 package customsql
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -48,6 +49,8 @@ func (r Rules) shaped(text, database string, columns func(table string) ([]strin
 	s.expand()
 	if r.Dollar {
 		s.castTyped()
+	} else if r.Hash {
+		s.untyped()
 	}
 	s.use()
 	if s.unclear && err == nil {
@@ -92,6 +95,10 @@ type shaper struct {
 	span     string // replacement for a number in INTERVAL; empty: a text
 }
 
+// arity maps functions to the number of arguments that they need.
+var arity = map[string]int{"IF": 3, "JSON_SET": 3, "JSON_INSERT": 3, "JSON_REPLACE": 3, "JSON_CONTAINS": 3, "REPLACE": 3, "LPAD": 3,
+	"RPAD": 3, "SUBSTRING_INDEX": 3, "REGEXP_REPLACE": 3, "CONVERT_TZ": 3, "MAKETIME": 3, "INSERT": 4}
+
 // expand writes out the parts that a digest abbreviates: (...), and ?, ....
 func (s *shaper) expand() {
 	for i := 0; i < len(s.tokens); i++ {
@@ -110,8 +117,9 @@ func (s *shaper) expand() {
 			}
 		case open > 0 && !s.tokens[open-1].is("IN"): // of a function, and most that have several have two
 			more = 2
-			if ends, _ := s.row(open, false); len(ends) > 0 {
-				more = len(ends) - s.items(open+1, i) + 1
+			ends, _ := s.row(open, false)
+			if n := cmp.Or(len(ends), arity[strings.ToUpper(strings.Trim(s.tokens[open-1].text, "`"))]); n > 0 {
+				more = n - s.items(open+1, i) + 1
 			}
 		}
 		var values []token

@@ -103,6 +103,9 @@ func TestConstants(t *testing.T) {
 		"SELECT a FROM t WHERE a > DATE $1 AND b = TIMESTAMP '2026-01-01'": "SELECT a FROM t WHERE a > ?::DATE AND b = ?::TIMESTAMP",
 		"SELECT a FROM t WHERE a > NUMERIC $1 AND b = timestamp with time zone $2": "SELECT a FROM t WHERE a > ?::NUMERIC " +
 			"AND b = ?::timestamp with time zone",
+		"SELECT IF ( `a` > ?, ... ) , `LPAD` ( `b` , ?, ... ) FROM `t`":       "SELECT IF( `a` > ?,?, ? ) , `LPAD` ( `b` , ?,? ) FROM `t`",
+		"SELECT GROUP_CONCAT ( `a` SEPARATOR ? ) FROM `t`":                    "SELECT GROUP_CONCAT( `a` SEPARATOR ',' ) FROM `t`",
+		"SELECT (_charset) ? FROM `t` WHERE `a` > TIMESTAMP ? AND DATE = ?":   "SELECT ? FROM `t` WHERE `a` > ? AND DATE = ?",
 		"SELECT `a` , `b` FROM `t` GROUP BY ?, ... ORDER BY ? DESC , `b` = ?": "SELECT `a` , `b` FROM `t` GROUP BY 1,2 ORDER BY 1 DESC , `b` = ?",
 	} {
 		rules := postgres
