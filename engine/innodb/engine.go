@@ -37,7 +37,6 @@ var _ interface {
 	filewise.Restorer
 	filewise.Filler
 	filewise.Asker
-	filewise.BackupTuner
 } = Engine{}
 
 // host opens servers of one kind: managed or external.
@@ -52,6 +51,9 @@ func (e Engine) host(t filewise.Target) host {
 	}
 	return e.byStart
 }
+
+// Product returns the engine's product.
+func (e Engine) Product() *dialect.Product { return e.product }
 
 // Name returns the engine's name on the command line.
 func (e Engine) Name() string { return e.product.Name }

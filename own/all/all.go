@@ -7,6 +7,7 @@ import (
 
 	"filewise"
 	"filewise/engine/all"
+	"filewise/engine/innodb"
 	"filewise/engine/oracle"
 	"filewise/engine/postgres"
 	"filewise/own/backup"
@@ -16,6 +17,8 @@ import (
 func Engines() []filewise.Engine {
 	return filewise.Each(all.Engines(), func(e filewise.Engine) filewise.Engine {
 		switch e := e.(type) {
+		case innodb.Engine:
+			return onInnoDB{e, backup.InnoDB{Product: e.Product()}}
 		case oracle.Engine:
 			return onOracle{e, backup.Oracle{}}
 		case postgres.Engine:
@@ -44,6 +47,19 @@ func statements(e filewise.Engine, own care, t filewise.Target, l filewise.Layou
 		return own.OwnStatements(t, l, p)
 	}
 	return e.Statements(t, l, p)
+}
+
+type onInnoDB struct {
+	innodb.Engine
+	backup.InnoDB
+}
+
+func (e onInnoDB) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	return open(ctx, e.Engine, e.InnoDB, t)
+}
+
+func (e onInnoDB) Statements(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
+	return statements(e.Engine, e.InnoDB, t, l, p)
 }
 
 type onOracle struct {

@@ -15,15 +15,21 @@ import (
 	installed "filewise/engine/internal/server"
 )
 
+// Programs lists, by product, the programs that serve a purpose.
+type Programs map[string]installed.Binary
+
+// Find returns the path of a product's program.
+func (p Programs) Find(of *dialect.Product) (string, error) { return p[of.Name].Find("") }
+
 // Dumpers lists the programs that dump a product's databases, the preferred one first.
-var Dumpers = map[string]installed.Binary{
+var Dumpers = Programs{
 	"mariadb": {Names: []string{"mariadb-dump", "mysqldump"}, Places: []string{"/usr/bin", "/usr/local/bin"}, Package: "mariadb-client"},
 	"mysql": {Names: []string{"mysqldump"}, Places: []string{"/usr/local/mysql/bin", "/usr/bin", "/usr/local/bin"},
 		Remedy: "install MySQL's mysqldump"},
 }
 
 // Clients lists the programs that execute a product's dumps.
-var Clients = map[string]installed.Binary{
+var Clients = Programs{
 	"mariadb": {Names: []string{"mariadb", "mysql"}, Places: []string{"/usr/bin", "/usr/local/bin"}, Package: "mariadb-client"},
 	"mysql": {Names: []string{"mysql"}, Places: []string{"/usr/local/mysql/bin", "/usr/bin", "/usr/local/bin"},
 		Remedy: "install MySQL's client mysql"},
@@ -31,7 +37,7 @@ var Clients = map[string]installed.Binary{
 
 // Dump has a product's program write a dump, over a connection with the TLS options secured.
 func Dump(ctx context.Context, to io.Writer, p *dialect.Product, a filewise.Address, secured []string, args ...string) error {
-	program, err := Dumpers[p.Name].Find("")
+	program, err := Dumpers.Find(p)
 	if err != nil {
 		return err
 	}

@@ -167,9 +167,6 @@ func (d Engine) Statements(t filewise.Target, l filewise.Layout, p filewise.Prog
 	if _, err := d.config(*t.Address); err != nil {
 		return filewise.Statements{}, err
 	}
-	if t.Database != "" {
-		return d.ownScript(t, l, p)
-	}
 	g, err := newDesign(d.Product, t, l, p, marker.PlanName, usualPage)
 	if err != nil {
 		return filewise.Statements{}, err

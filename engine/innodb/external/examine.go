@@ -15,7 +15,7 @@ import (
 
 // Examine checks all that decides whether the demand can be met, and what will distort the result. It only reads.
 func (s *server) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
-	e := &examination{Examination: findings.Examination{Demand: d}, server: s}
+	e := &examination{Examination: &findings.Examination{Demand: d}, server: s}
 	var err error
 	if e.status, err = dialect.Status(ctx, s.db); err != nil {
 		e.Unseen("status", s.explain(err))
@@ -44,7 +44,7 @@ func (s *server) Examine(ctx context.Context, d filewise.Demand) []filewise.Find
 
 // examination collects findings about a server.
 type examination struct {
-	findings.Examination
+	*findings.Examination
 	server *server
 	status map[string]string
 }

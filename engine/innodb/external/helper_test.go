@@ -73,13 +73,13 @@ func TestServer(t *testing.T) {
 			}{
 				{"Life", testLife}, {"Drivers", testDrivers}, {"Binlog", testBinlog}, {"Load", testLoad}, {"Clean", testClean},
 				{"Foreign", testForeign}, {"Mark", testMarker}, {"TwoRuns", testTwoRuns}, {"Examine", testExamine}, {"Inspect", testInspect},
-				{"Migrate", testMigrate}, {"Catalogue", testCatalogue}, {"Capture", testCapture}, {"Backup", testBackup}, {"Waits", testWaits},
+				{"Migrate", testMigrate}, {"Catalogue", testCatalogue}, {"Capture", testCapture}, {"Waits", testWaits},
 				{"Memory", testMemory},
 				{"Rights", testRights}, {"Monitor", testMonitor}, {"Secrets", testSecrets}, {"Conformance", testConformance},
 			} {
 				t.Run(test.name, func(t *testing.T) { test.run(t, b) })
 			}
-			b.Exec(t, "DROP USER IF EXISTS bare, noprocess, reader, mover, driven, keeper, eventless")
+			b.Exec(t, "DROP USER IF EXISTS bare, noprocess, reader, mover, driven, eventless")
 			servertest.Same(t, before, b.Others(t))
 		})
 	}

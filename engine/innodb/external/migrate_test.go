@@ -2,7 +2,6 @@ package external
 
 import (
 	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -42,7 +41,7 @@ func testMigrate(t *testing.T, b bench) {
 	// WordPress has such, and the default sql_mode of MySQL takes no copy of it.
 	b.client(t, oddDatabase, "SET sql_mode = ''; CREATE TABLE posts (id INT PRIMARY KEY, at DATETIME NOT NULL DEFAULT '0000-00-00 00:00:00',"+
 		" day DATE); INSERT INTO posts (id, day) VALUES (1, '2024-00-10'), (2, NULL);")
-	before := b.dump(t, oddDatabase)
+	before := b.Dump(t, oddDatabase)
 	target := b.Target("root", filewise.Volume{Name: "default"}, filewise.Volume{Name: "far", Dir: b.volume})
 	target.Address.Password = ""
 	wish := filewise.Wish{Layout: layout(filewise.KindPartitions, 3), Database: oddDatabase,
@@ -71,12 +70,12 @@ func testMigrate(t *testing.T, b bench) {
 	inserts := func(lines []string) []string {
 		return slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return !strings.HasPrefix(l, "INSERT") })
 	}
-	if now := b.dump(t, oddDatabase); !slices.Equal(inserts(now), inserts(before)) || len(inserts(before)) < 9 {
+	if now := b.Dump(t, oddDatabase); !slices.Equal(inserts(now), inserts(before)) || len(inserts(before)) < 9 {
 		t.Error("the data differ")
 		servertest.Same(t, before, now)
 	}
 	b.client(t, oddDatabase, back)
-	servertest.Same(t, before, b.dump(t, oddDatabase))
+	servertest.Same(t, before, b.Dump(t, oddDatabase))
 	b.migrationRefused(t, target, wish)
 
 	b.migrateWhole(t, target, wish)
@@ -93,16 +92,16 @@ func testMigrate(t *testing.T, b bench) {
 	if m, err := migrate(b, target, wish); err != nil || len(m.Steps) != 1 {
 		t.Errorf("the table does not lie in the system tablespace again: %v", err)
 	}
-	servertest.Same(t, before, b.dump(t, oddDatabase))
+	servertest.Same(t, before, b.Dump(t, oddDatabase))
 }
 
 // migrateWhole: tables that no partitions can have, without a key, with foreign keys and FULLTEXT, lie each on a volume.
 func (b bench) migrateWhole(t *testing.T, target filewise.Target, wish filewise.Wish) {
 	t.Helper()
-	before := b.dump(t, oddDatabase)
+	before := b.Dump(t, oddDatabase)
 	wish.Layout, wish.Tables = layout(filewise.KindPerTable, 6), []string{"codes", "emails", "posts", "parents", "heap", "children"}
 	_, back := b.migration(t, target, wish)
-	far := filewise.Those(b.dump(t, oddDatabase), func(l string) bool {
+	far := filewise.Those(b.Dump(t, oddDatabase), func(l string) bool {
 		return strings.Contains(l, "DATA DIRECTORY='"+b.volume) || strings.Contains(l, "TABLESPACE `volume_far_7`")
 	})
 	if len(far) != 3 {
@@ -112,7 +111,7 @@ func (b bench) migrateWhole(t *testing.T, target filewise.Target, wish filewise.
 		t.Errorf("the tables lie there already: %v", err)
 	}
 	b.client(t, oddDatabase, back)
-	servertest.Same(t, before, b.dump(t, oddDatabase))
+	servertest.Same(t, before, b.Dump(t, oddDatabase))
 	if _, err := b.Root.ExecContext(deadline(t), "INSERT INTO "+dialect.Ident(oddDatabase)+".children VALUES (2, 7)"); err == nil {
 		t.Error("the foreign key of another table to one that was moved holds no more")
 	}
@@ -135,7 +134,7 @@ func (b bench) migration(t *testing.T, target filewise.Target, wish filewise.Wis
 func (b bench) rehearse(t *testing.T, there, back string) {
 	t.Helper()
 	const copied = "rehearsed"
-	original := b.dump(t, oddDatabase)
+	original := b.Dump(t, oddDatabase)
 	b.Exec(t, "CREATE DATABASE "+copied+" CHARACTER SET utf8mb4")
 	defer b.Exec(t, "DROP DATABASE "+copied)
 	for database, says := range map[string]string{"": "no database is selected", copied: "not as it was when this script was written"} {
@@ -144,15 +143,15 @@ func (b bench) rehearse(t *testing.T, there, back string) {
 		}
 	}
 	b.copy(t, copied)
-	before := b.dump(t, copied)
+	before := b.Dump(t, copied)
 	b.client(t, copied, there)
-	if strings.Contains(there, "PARTITION BY") && slices.Equal(b.dump(t, copied), before) {
+	if strings.Contains(there, "PARTITION BY") && slices.Equal(b.Dump(t, copied), before) {
 		t.Error("the script does nothing to the copy")
 	}
-	servertest.Same(t, original, b.dump(t, oddDatabase))
+	servertest.Same(t, original, b.Dump(t, oddDatabase))
 	b.client(t, copied, back)
-	servertest.Same(t, before, b.dump(t, copied))
-	servertest.Same(t, original, b.dump(t, oddDatabase))
+	servertest.Same(t, before, b.Dump(t, copied))
+	servertest.Same(t, original, b.Dump(t, oddDatabase))
 }
 
 // copy copies the odd database's tables into an empty one, by a dump of their definitions.
@@ -183,22 +182,6 @@ func (b bench) execute(t *testing.T, database, script string) (string, error) {
 	cmd.Stdin = strings.NewReader(script)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
-}
-
-var movedBack = regexp.MustCompile(" /\\*!50100 TABLESPACE `innodb_(?:system|file_per_table)` \\*/")
-
-// dump returns the database as its own program writes it, a row a line, sorted.
-func (b bench) dump(t *testing.T, database string) []string {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "mariadb-dump", "--no-defaults", "--socket="+b.Socket, "--user=root", "--skip-comments",
-		"--skip-extended-insert", "--triggers", "--order-by-primary", "--databases", database).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	// MySQL's definition of a table that was moved back names its place.
-	all := strings.Split(movedBack.ReplaceAllString(string(out), ""), "\n")
-	slices.Sort(all)
-	return all
 }
 
 // migrationRefused: what a partitioned table cannot have is named.

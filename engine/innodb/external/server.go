@@ -54,9 +54,6 @@ const openPatience = 30 * time.Second
 
 // Open connects and identifies the server.
 func (d Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
-	if t.Database != "" {
-		return d.openOwn(ctx, t)
-	}
 	s, err := d.open(ctx, t, d.External.Session)
 	if err != nil {
 		return nil, err

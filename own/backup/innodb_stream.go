@@ -1,4 +1,4 @@
-package external
+package backup
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"filewise"
 	"filewise/engine/innodb/client"
 	"filewise/engine/innodb/dialect"
-	installed "filewise/engine/internal/server"
 	"filewise/engine/userbackup"
 	"filewise/host/machine"
+	"filewise/internal/findings"
 	"filewise/internal/shell"
 )
 
@@ -25,38 +25,38 @@ const (
 )
 
 // ownProgram returns the name of the product's own program.
-func (d Engine) ownProgram() string { return client.Dumpers[d.Name].Names[0] }
+func (i InnoDB) ownProgram() string { return client.Dumpers[i.Product.Name].Names[0] }
 
-// streams reports whether the product's own program makes a layout's backups.
-func streams(l filewise.Layout) bool {
+// writesStream reports whether the product's own program makes a layout's backups.
+func writesStream(l filewise.Layout) bool {
 	v, given := l.BackupOptions.Get(optionTool)
 	return given && v != toolMydumper
 }
 
 // insteadOf returns the remedy if mydumper loses something.
-func (d Engine) insteadOf() string {
-	return fmt.Sprintf("use a later mydumper, or --backup-option tool=%s --backup-option compress=no,yes --files 1", d.ownProgram())
+func (i InnoDB) insteadOf() string {
+	return fmt.Sprintf("use a later mydumper, or --backup-option tool=%s --backup-option compress=no,yes --files 1", i.ownProgram())
 }
 
 // checkStream refuses options that the product's own program does not have.
-func (d Engine) checkStream(l filewise.Layout) error {
+func (i InnoDB) checkStream(l filewise.Layout) error {
 	switch {
-	case !streams(l):
+	case !writesStream(l):
 		return nil
 	case l.Backup.Files > 1:
 		return filewise.Errorf(filewise.CodeUsage, "use --files 1 with it", "%d jobs of %s: it writes one stream: %w", l.Backup.Files,
-			d.ownProgram(), filewise.ErrUnsupported)
+			i.ownProgram(), filewise.ErrUnsupported)
 	case inPieces(l):
 		return filewise.Errorf(filewise.CodeUsage, "leave it out, or use tool="+toolMydumper, "rows: %s writes tables whole: %w",
-			d.ownProgram(), filewise.ErrUnsupported)
+			i.ownProgram(), filewise.ErrUnsupported)
 	}
 	return nil
 }
 
 // unstreamed refuses tables of MySQL if mysqldump is MariaDB's, as in Debian. MySQL does not accept what that program
 // writes of them.
-func (s *ownServer) unstreamed(ctx context.Context, e *examination) {
-	program, err := client.Dumpers[s.product.Name].Find("")
+func (s *innodbBackups) unstreamed(ctx context.Context, e *findings.Examination) {
+	program, err := client.Dumpers.Find(s.product)
 	if err != nil || s.product == dialect.MariaDB {
 		return
 	}
@@ -78,16 +78,16 @@ func streamArgs(t filewise.Target) []string {
 
 // stream dumps the tables with the product's own program and compresses them. Views are left out, because a trial
 // restores only the tables.
-func (o *ownTool) stream(ctx context.Context, to string) error {
+func (o *innodbTool) stream(ctx context.Context, to string) error {
 	s := o.server
-	program, place, err := o.ownCommand(client.Dumpers[s.product.Name])
+	program, place, err := o.ownCommand(client.Dumpers)
 	if err != nil {
 		return err
 	}
-	views, err := dialect.Column(ctx, s.db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE = 'VIEW' "+
+	views, err := dialect.Column(ctx, s.DB, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE = 'VIEW' "+
 		"AND TABLE_SCHEMA = "+dialect.Literal(s.target.Database))
 	if err != nil {
-		return s.explain(err)
+		return s.Explain(err)
 	}
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return err
@@ -107,8 +107,8 @@ func (o *ownTool) stream(ctx context.Context, to string) error {
 }
 
 // unstream restores the tables with the product's client.
-func (o *ownTool) unstream(ctx context.Context, from string) error {
-	program, place, err := o.ownCommand(client.Clients[o.server.product.Name])
+func (o *innodbTool) unstream(ctx context.Context, from string) error {
+	program, place, err := o.ownCommand(client.Clients)
 	if err != nil {
 		return err
 	}
@@ -120,27 +120,27 @@ func (o *ownTool) unstream(ctx context.Context, from string) error {
 }
 
 // ownCommand returns one of the product's own programs, and the arguments with which it connects to the server.
-func (o *ownTool) ownCommand(b installed.Binary) (program string, place []string, err error) {
-	if program, err = b.Find(""); err != nil {
+func (o *innodbTool) ownCommand(p client.Programs) (program string, place []string, err error) {
+	if program, err = p.Find(o.server.product); err != nil {
 		return "", nil, err
 	}
 	place, err = client.Place(o.server.product, *o.server.target.Address)
 	return program, append([]string{"--no-defaults"}, place...), err
 }
 
-func (o *ownTool) runOwn(ctx context.Context, dir string, command []string) error {
+func (o *innodbTool) runOwn(ctx context.Context, dir string, command []string) error {
 	return userbackup.Run(ctx, o.server.target, dir, []string{"MYSQL_PWD=" + o.server.target.Address.Password.Reveal()}, command)
 }
 
 // streamLines returns the script's lines that make a backup with the product's own program, and restore its tables and
 // views.
-func (d Engine) streamLines(l filewise.Layout, database string, place []string) (backup []string, restore string) {
+func (i InnoDB) streamLines(l filewise.Layout, database string, place []string) (backup []string, restore string) {
 	line := func(program string, args ...string) string {
 		return shell.Quoted(slices.Concat([]string{program}, place, args))
 	}
-	backup = []string{line(d.ownProgram(), streamArgs(filewise.Target{Database: database})...) + ` --result-file="$to/` + streamFile +
+	backup = []string{line(i.ownProgram(), streamArgs(filewise.Target{Database: database})...) + ` --result-file="$to/` + streamFile +
 		`" "$@"`}
-	restore = line(d.Name) + ` "$@" "$database"`
+	restore = line(i.Product.Name) + ` "$@" "$database"`
 	if v, _ := l.BackupOptions.Get("compress"); v == "yes" {
 		return append(backup, `gzip "$to/`+streamFile+`"`), `gzip -dc "$from/` + streamFile + `.gz" | ` + restore
 	}

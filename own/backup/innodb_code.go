@@ -1,4 +1,4 @@
-package external
+package backup
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"filewise/engine/innodb/client"
 	"filewise/engine/innodb/dialect"
 	"filewise/host/machine"
+	"filewise/internal/findings"
 )
 
 // codeFile has triggers and events, and routineFile has routines, which views call and so come first. Both lie next to
@@ -33,7 +34,7 @@ func codeArgs(file, database string) []string {
 }
 
 // dumpCode writes both files.
-func (o *ownTool) dumpCode(ctx context.Context, to string) error {
+func (o *innodbTool) dumpCode(ctx context.Context, to string) error {
 	s := o.server
 	for _, name := range []string{routineFile, codeFile} {
 		f, err := os.Create(filepath.Join(to, name))
@@ -49,11 +50,11 @@ func (o *ownTool) dumpCode(ctx context.Context, to string) error {
 }
 
 // seesCode warns if routines of others are hidden or views cannot be read, because a backup would lack them.
-func (s *ownServer) seesCode(ctx context.Context, e *examination, layouts []filewise.Layout) {
-	sees, right := s.rights.global["SHOW_ROUTINE"] || s.rights.global["SELECT"], s.grant([]string{"SHOW_ROUTINE"}, "*.*")
+func (s *innodbBackups) seesCode(ctx context.Context, e *findings.Examination, layouts []filewise.Layout) {
+	sees, right := s.Global["SHOW_ROUTINE"] || s.Global["SELECT"], s.Grant([]string{"SHOW_ROUTINE"}, "*.*")
 	if s.product == dialect.MariaDB {
-		_, err := s.db.ExecContext(ctx, "SELECT 1 FROM mysql.proc LIMIT 0")
-		sees, right = err == nil, s.grant([]string{"SELECT"}, "mysql.proc")
+		_, err := s.DB.ExecContext(ctx, "SELECT 1 FROM mysql.proc LIMIT 0")
+		sees, right = err == nil, s.Grant([]string{"SELECT"}, "mysql.proc")
 	}
 	if !sees {
 		e.Warn("routines", right, "the account does not see other users' routines: if there are any, they are not in its backups")
@@ -63,25 +64,25 @@ func (s *ownServer) seesCode(ctx context.Context, e *examination, layouts []file
 		e.Fail("defaults", "back it up by mariadb-dump --single-transaction --skip-add-locks", "columns whose default draws from a sequence "+
 			"cannot be restored next to the original, whose sequence they name: %s", columns)
 	}
-	if slices.ContainsFunc(layouts, streams) {
+	if slices.ContainsFunc(layouts, writesStream) {
 		s.unstreamed(ctx, e)
 	}
-	if tools, err := tools(); err == nil && byMydumper(layouts) {
+	if tools, err := mydumperPrograms(); err == nil && byMydumper(layouts) {
 		out, err := machine.Command(ctx, tools[0], "--version").Output()
-		if err == nil && early.Match(out) {
+		if err == nil && earlyMydumper.Match(out) {
 			s.leftOut(ctx, e)
 		}
 	}
 	if views := s.unread(ctx); len(views) > 0 {
-		e.Warn("views", "mend them, or "+s.grant([]string{"EXECUTE"}, dialect.Ident(s.target.Database)+".*"),
+		e.Warn("views", "mend them, or "+s.Grant([]string{"EXECUTE"}, dialect.Ident(s.target.Database)+".*"),
 			"mydumper leaves out views that cannot be read, or what it writes of them ends the restore to another name: %s",
 			strings.Join(views, "; "))
 	}
 }
 
 // unread lists the views that cannot be read, with the reason.
-func (s *ownServer) unread(ctx context.Context) (all []string) {
-	comments, err := dialect.Pairs(ctx, s.db, "SELECT TABLE_NAME, TABLE_COMMENT FROM information_schema.TABLES WHERE "+
+func (s *innodbBackups) unread(ctx context.Context) (all []string) {
+	comments, err := dialect.Pairs(ctx, s.DB, "SELECT TABLE_NAME, TABLE_COMMENT FROM information_schema.TABLES WHERE "+
 		"TABLE_TYPE = 'VIEW' AND TABLE_SCHEMA = "+dialect.Literal(s.target.Database))
 	if err != nil {
 		return nil // the backup reports the error
@@ -100,8 +101,8 @@ func (s *ownServer) unread(ctx context.Context) (all []string) {
 	return all
 }
 
-func (s *ownServer) prepares(ctx context.Context, statement string) error {
-	st, err := s.db.PrepareContext(ctx, statement)
+func (s *innodbBackups) prepares(ctx context.Context, statement string) error {
+	st, err := s.DB.PrepareContext(ctx, statement)
 	if err != nil {
 		return err
 	}
@@ -109,18 +110,18 @@ func (s *ownServer) prepares(ctx context.Context, statement string) error {
 	return nil
 }
 
-// early matches the versions of mydumper with which these losses were seen.
-var early = regexp.MustCompile(`\b0\.(9|10)\.`)
+// earlyMydumper matches the versions of mydumper with which these losses were seen.
+var earlyMydumper = regexp.MustCompile(`\b0\.(9|10)\.`)
 
 // byMydumper reports whether mydumper dumps any of the layouts, or, if there are none, the default.
 func byMydumper(layouts []filewise.Layout) bool {
-	return len(layouts) == 0 || slices.ContainsFunc(layouts, func(l filewise.Layout) bool { return !streams(l) })
+	return len(layouts) == 0 || slices.ContainsFunc(layouts, func(l filewise.Layout) bool { return !writesStream(l) })
 }
 
 // leftOut refuses what mydumper 0.10 leaves out, so that no time is spent on incomplete backups.
-func (s *ownServer) leftOut(ctx context.Context, e *examination) {
-	instead := Engine{s.product}.insteadOf()
-	names, err := dialect.Column(ctx, s.db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE "+
+func (s *innodbBackups) leftOut(ctx context.Context, e *findings.Examination) {
+	instead := InnoDB{s.product}.insteadOf()
+	names, err := dialect.Column(ctx, s.DB, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE "+
 		"CONCAT(TABLE_SCHEMA, TABLE_NAME) LIKE '%`%' AND TABLE_SCHEMA = "+dialect.Literal(s.target.Database)+" ORDER BY 1 LIMIT 10")
 	if err == nil && len(names) > 0 {
 		e.Fail("names of tables", instead, "mydumper 0.10 fails on names with a backtick in them: %s",
@@ -144,8 +145,8 @@ func (s *ownServer) leftOut(ctx context.Context, e *examination) {
 }
 
 // columns returns the first of the database's columns that meet a condition.
-func (s *ownServer) columns(ctx context.Context, where string) string {
-	all, err := dialect.Column(ctx, s.db, "SELECT CONCAT(TABLE_NAME, '.', COLUMN_NAME) FROM information_schema.COLUMNS WHERE "+where+
+func (s *innodbBackups) columns(ctx context.Context, where string) string {
+	all, err := dialect.Column(ctx, s.DB, "SELECT CONCAT(TABLE_NAME, '.', COLUMN_NAME) FROM information_schema.COLUMNS WHERE "+where+
 		" AND TABLE_SCHEMA = "+dialect.Literal(s.target.Database)+" ORDER BY 1 LIMIT 10")
 	if err != nil {
 		return "" // the comparison after the restore finds what is lost
@@ -154,16 +155,16 @@ func (s *ownServer) columns(ctx context.Context, where string) string {
 }
 
 // unrestored refuses what MariaDB does not accept in the form that mydumper writes.
-func (s *ownServer) unrestored(ctx context.Context, e *examination) {
+func (s *innodbBackups) unrestored(ctx context.Context, e *findings.Examination) {
 	// mydumper writes their texts as binary strings, which MariaDB takes for the 4 or 16 bytes themselves.
 	if columns := s.columns(ctx, "DATA_TYPE IN ('uuid', 'inet4', 'inet6')"); columns != "" {
-		e.Fail("types of columns", Engine{s.product}.insteadOf(), "what mydumper 0.10 writes of columns of types uuid, "+
+		e.Fail("types of columns", InnoDB{s.product}.insteadOf(), "what mydumper 0.10 writes of columns of types uuid, "+
 			"inet4 and inet6 cannot be restored: %s", columns)
 	}
 }
 
 // checkCode checks that the files contain all triggers, routines and events that the account sees.
-func (o *ownTool) checkCode(ctx context.Context, from string) error {
+func (o *innodbTool) checkCode(ctx context.Context, from string) error {
 	text, err := os.ReadFile(filepath.Join(from, codeFile))
 	if err != nil {
 		return err
@@ -174,11 +175,11 @@ func (o *ownTool) checkCode(ctx context.Context, from string) error {
 	}
 	text = append(text, routines...)
 	of := dialect.Literal(o.server.target.Database)
-	names, err := dialect.Column(ctx, o.server.db, "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = "+of+
+	names, err := dialect.Column(ctx, o.server.DB, "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = "+of+
 		" UNION ALL SELECT ROUTINE_NAME FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = "+of+
 		" UNION ALL SELECT EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA = "+of)
 	if err != nil {
-		return o.server.explain(err)
+		return o.server.Explain(err)
 	}
 	for _, name := range names {
 		if !strings.Contains(string(text), name) && !strings.Contains(string(text), dialect.Ident(name)) {

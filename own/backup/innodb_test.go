@@ -1,6 +1,7 @@
-package external
+package backup
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -8,30 +9,72 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"filewise"
+	"filewise/engine/enginetest"
+	"filewise/engine/innodb"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/innodb/servertest"
 	"filewise/engine/userbackup"
+	"filewise/internal/longtest"
 	"filewise/internal/marker"
 	"filewise/lab/workload"
 )
 
+// innodbServed is a server with databases of others.
+type innodbServed struct {
+	*servertest.Server
+	engine  innodb.Engine
+	product *dialect.Product
+}
+
+func (b innodbServed) care() InnoDB { return InnoDB{b.product} }
+
+// TestServer backs up a user's database on a server of each product. What is not Filewise's is the same before and after.
+func TestServer(t *testing.T) {
+	products := map[innodb.Engine]servertest.Product{innodb.MariaDB: servertest.MariaDB}
+	if longtest.Wanted() {
+		products[innodb.MySQL] = servertest.MySQL
+	}
+	for e, p := range products {
+		t.Run(e.Name(), func(t *testing.T) {
+			b := innodbServed{servertest.Start(t, p), e, e.Product()}
+			b.Populate(t, e.Describe().Rights)
+			before := b.Others(t)
+			t.Run("Backup", func(t *testing.T) { testBackup(t, b) })
+			servertest.Same(t, before, b.Others(t))
+		})
+	}
+}
+
+func deadline(t *testing.T) context.Context { return enginetest.Within(t, 2*time.Minute) }
+
+func fatal(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%v; %s", err, filewise.RemedyOf(err))
+	}
+}
+
+// grant returns the GRANT for the account of the description's rights.
+func grant(rights, on string) string { return "GRANT " + rights + " ON " + on + " TO `filewise`@`%`" }
+
 // part: of a part that table alone is dumped, by either program, and a part that is not there is refused.
-func (b bench) part(t *testing.T, target filewise.Target, layout filewise.Layout) {
+func (b innodbServed) part(t *testing.T, target filewise.Target, layout filewise.Layout) {
 	t.Helper()
 	target.Part = []string{"order lines"}
-	opened, err := b.engine.Open(deadline(t), target)
+	opened, err := b.care().OpenOwn(deadline(t), b.engine, target)
 	fatal(t, err)
-	server := opened.(*ownServer)
+	server := opened.(*innodbBackups)
 	defer func() { fatal(t, server.Close()) }()
-	for _, dumped := range [][2]string{{toolMydumper, "INSERT INTO `order lines`"}, {b.engine.ownProgram(), "INSERT INTO `order lines`"}} {
+	for _, dumped := range [][2]string{{toolMydumper, "INSERT INTO `order lines`"}, {b.care().ownProgram(), "INSERT INTO `order lines`"}} {
 		l := layout
 		l.BackupOptions = filewise.BackupOptions("").With(optionTool, dumped[0])
-		if streams(l) {
+		if writesStream(l) {
 			l.Backup.Files = 1
 		}
-		db := userbackup.Database(target, l, &ownTool{server: server, layout: l}, nil)
+		db := userbackup.Database(target, l, &innodbTool{server: server, layout: l}, nil)
 		files, err := db.Backup.Backup(deadline(t))
 		fatal(t, err)
 		all := ""
@@ -58,9 +101,9 @@ func (b bench) part(t *testing.T, target filewise.Target, layout filewise.Layout
 // testBackup: a database of the user's is backed up, restored to a marked name without what
 // could write to the original, and compared; nothing of it changes, and the script makes and
 // restores the same backup without Filewise.
-func testBackup(t *testing.T, b bench) {
+func testBackup(t *testing.T, b innodbServed) {
 	database := "mein lädchen"
-	if b.engine.Product == dialect.MySQL { // which mydumper 0.10 asks for such a name in a character set that it does not say
+	if b.product == dialect.MySQL { // which mydumper 0.10 asks for such a name in a character set that it does not say
 		database = "mein laden"
 	}
 	odd := dialect.Ident(database)
@@ -84,19 +127,19 @@ func testBackup(t *testing.T, b bench) {
 		fatal(t, err)
 	}
 	fatal(t, conn.Close())
-	seesCode := grant([]string{"SELECT"}, "mysql.proc")
-	if b.engine.Product == dialect.MySQL {
-		seesCode = grant([]string{"SHOW_ROUTINE"}, "*.*")
+	seesCode := grant("SELECT", "mysql.proc")
+	if b.product == dialect.MySQL {
+		seesCode = grant("SHOW_ROUTINE", "*.*")
 	}
-	b.Account(t, "keeper", append(b.engine.Rights(), seesCode, grant([]string{"RELOAD", "REPLICATION CLIENT"}, "*.*"),
-		grant([]string{"REFERENCES"}, ours),
-		grant([]string{reads, "EXECUTE"}, odd+".*")))
+	b.Account(t, "keeper", append(b.engine.Describe().Rights, seesCode, grant("RELOAD, REPLICATION CLIENT", "*.*"),
+		grant("REFERENCES", "`filewise\\_%`.*"),
+		grant(dumpRights+", EXECUTE", odd+".*")))
 	defer b.Exec(t, "DROP DATABASE "+odd, "DROP DATABASE again", "DROP USER keeper")
-	before := b.dump(t, database)
+	before := b.Dump(t, database)
 	code := b.code(t, database)
 	target := b.Target("keeper", filewise.Volume{Name: "a", Dir: t.TempDir()}, filewise.Volume{Name: "b", Dir: t.TempDir()})
 	target.Database = database
-	server, err := b.engine.Open(deadline(t), target)
+	server, err := b.care().OpenOwn(deadline(t), b.engine, target)
 	fatal(t, err)
 	defer func() { fatal(t, server.Close()) }()
 	for _, found := range server.(filewise.ExternalServer).Examine(deadline(t), filewise.Demand{}) {
@@ -110,26 +153,26 @@ func testBackup(t *testing.T, b bench) {
 		})
 	}
 	stamped := []string{"CREATE TABLE " + odd + ".`stam``ped` (at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, h INT INVISIBLE)"}
-	if b.engine.Product == dialect.MariaDB {
+	if b.product == dialect.MariaDB {
 		stamped = []string{"CREATE SEQUENCE " + odd + ".n",
 			"CREATE TABLE " + odd + ".`stam``ped` (at INT DEFAULT NEXTVAL(" + odd + ".n), h INET6 INVISIBLE)"}
 	}
 	b.Exec(t, append(stamped, "CREATE DEFINER = gone@nowhere VIEW "+odd+".lost AS SELECT id FROM "+odd+".orders")...)
 	if !warned("defaults", "stam`ped.at") || !warned("names of tables", "backtick in them: stam`ped") ||
-		!warned("invisible columns", "stam`ped.h") || warned("types of columns", "stam`ped.h") != (b.engine.Product == dialect.MariaDB) {
+		!warned("invisible columns", "stam`ped.h") || warned("types of columns", "stam`ped.h") != (b.product == dialect.MariaDB) {
 		t.Error("nothing is said of a default, a name, and a column that mydumper does not take")
 	}
 	if !warned("views", "lost: ") {
 		t.Error("nothing is said of a view whose definer is gone")
 	}
 	b.Exec(t, "DROP VIEW "+odd+".lost")
-	b.streamed(t, target, server.(*ownServer))
+	b.streamed(t, target, server.(*innodbBackups))
 	b.Exec(t, "DROP TABLE "+odd+".`stam``ped`", "DROP TABLE IF EXISTS "+odd+".n")
 	layout := filewise.Layout{Name: "2 jobs", Kind: filewise.KindPerTable, Backup: filewise.Spread{Files: 2},
 		BackupOptions: filewise.BackupOptions("").With("compress", "yes").With("volume", "b")}
 	w, err := workload.NewDump(workload.Params{Own: true, Proof: true}, 1)
 	fatal(t, err)
-	tool := &ownTool{server: server.(*ownServer), layout: layout, proof: true}
+	tool := &innodbTool{server: server.(*innodbBackups), layout: layout, proof: true}
 	db := userbackup.Database(target, layout, tool, nil)
 	files, err := db.Backup.Backup(deadline(t))
 	fatal(t, err)
@@ -152,7 +195,7 @@ func testBackup(t *testing.T, b bench) {
 	if err := db.Backup.Verify(deadline(t)); !errors.Is(err, filewise.ErrCheck) || !strings.Contains(err.Error(), "table orders") {
 		t.Errorf("a NULL for an empty value: %v", err)
 	}
-	tool.after["orders"] = sum{"9", "1"} // it was written to while it was dumped
+	tool.after["orders"] = innodbSum{"9", "1"} // it was written to while it was dumped
 	fatal(t, db.Backup.Verify(deadline(t)))
 	fatal(t, db.Drop(deadline(t)))
 	thrown := layout
@@ -164,7 +207,7 @@ func testBackup(t *testing.T, b bench) {
 		t.Errorf("thrown away: %v, %v", files, err)
 	}
 
-	text, err := b.engine.BackupScript(target, layout, w.Program())
+	text, err := b.care().BackupScript(target, layout, w.Program())
 	fatal(t, err)
 	to := filepath.Join(t.TempDir(), "backup")
 	for i, lines := range [][]string{text.Backup, text.Restore} {
@@ -181,13 +224,13 @@ func testBackup(t *testing.T, b bench) {
 		}
 	}
 	inserts := func(database string) []string {
-		return slices.DeleteFunc(b.dump(t, database), func(l string) bool { return !strings.HasPrefix(l, "INSERT") })
+		return slices.DeleteFunc(b.Dump(t, database), func(l string) bool { return !strings.HasPrefix(l, "INSERT") })
 	}
 	if got := inserts("again"); len(got) != 6 || !slices.Equal(got, inserts(database)) {
 		t.Errorf("the script restored %q", got)
 	}
 	b.Exec(t, "SELECT id FROM again.late")
-	servertest.Same(t, before, b.dump(t, database))
+	servertest.Same(t, before, b.Dump(t, database))
 	again := strings.ReplaceAll(b.code(t, "again"), "again", database)
 	code = strings.ReplaceAll(code, odd+".", "")
 	if again != code || !strings.Contains(code, "night;ly") || !strings.Contains(code, "joined") {
@@ -200,16 +243,16 @@ func testBackup(t *testing.T, b bench) {
 }
 
 // streamed: the product's own program takes what mydumper 0.10 loses.
-func (b bench) streamed(t *testing.T, target filewise.Target, s *ownServer) {
+func (b innodbServed) streamed(t *testing.T, target filewise.Target, s *innodbBackups) {
 	t.Helper()
 	odd := dialect.Ident(target.Database)
 	b.Exec(t, "ALTER TABLE "+odd+".`stam``ped` ADD j JSON, ADD k INT")
-	if b.engine.Product == dialect.MariaDB { // its sequence is the original's
+	if b.product == dialect.MariaDB { // its sequence is the original's
 		b.Exec(t, "ALTER TABLE "+odd+".`stam``ped` ALTER at DROP DEFAULT, MODIFY h INET6 INVISIBLE DEFAULT '::1'")
 	}
 	b.Exec(t, "INSERT INTO "+odd+".`stam``ped` (h, j, k) VALUES (NULL, '{\"ö\": [1]}', 1)")
 	layout := filewise.Layout{Name: "1 job", Kind: filewise.KindPerTable, Backup: filewise.Spread{Files: 1},
-		BackupOptions: filewise.BackupOptions("").With("compress", "yes").With(optionTool, b.engine.ownProgram())}
+		BackupOptions: filewise.BackupOptions("").With("compress", "yes").With(optionTool, b.care().ownProgram())}
 	w, err := workload.NewDump(workload.Params{Own: true, Proof: true}, 1)
 	fatal(t, err)
 	failed := func() (all []string) {
@@ -220,7 +263,7 @@ func (b bench) streamed(t *testing.T, target filewise.Target, s *ownServer) {
 		}
 		return all
 	}
-	if b.engine.Product == dialect.MySQL { // the program is MariaDB's
+	if b.product == dialect.MySQL { // the program is MariaDB's
 		if got := failed(); !slices.Equal(got, []string{"generated columns"}) {
 			t.Errorf("generated columns of MySQL: %v", got)
 		}
@@ -239,7 +282,7 @@ func (b bench) streamed(t *testing.T, target filewise.Target, s *ownServer) {
 	b.Exec(t, "UPDATE "+odd+".`stam``ped` SET k = 2")
 	fatal(t, db.Backup.Verify(deadline(t))) // the original may go on
 	fatal(t, db.Drop(deadline(t)))
-	text, err := b.engine.BackupScript(target, layout, w.Program())
+	text, err := b.care().BackupScript(target, layout, w.Program())
 	fatal(t, err)
 	to := filepath.Join(t.TempDir(), "backup")
 	b.Exec(t, "CREATE DATABASE streamed CHARACTER SET utf8mb4")
@@ -254,13 +297,13 @@ func (b bench) streamed(t *testing.T, target filewise.Target, s *ownServer) {
 		}
 	}
 	rows := func(database string) []string {
-		return slices.DeleteFunc(b.dump(t, database), func(l string) bool { return !strings.HasPrefix(l, "INSERT") })
+		return slices.DeleteFunc(b.Dump(t, database), func(l string) bool { return !strings.HasPrefix(l, "INSERT") })
 	}
 	if got := rows("streamed"); len(got) != 7 || !slices.Equal(got, rows(target.Database)) {
 		t.Errorf("the script restored %q", got)
 	}
 	pieces := filewise.Layout{Backup: filewise.Spread{Files: 4}, BackupOptions: "rows=100000"}
-	if got := b.engine.loaders(pieces); (got == "--threads=1") != (b.engine.Product == dialect.MariaDB) {
+	if got := b.care().loaders(pieces); (got == "--threads=1") != (b.product == dialect.MariaDB) {
 		t.Errorf("pieces of a table are loaded with %s", got)
 	}
 	layout.Backup.Files = 2
@@ -271,7 +314,7 @@ func (b bench) streamed(t *testing.T, target filewise.Target, s *ownServer) {
 }
 
 // code returns what triggers, routines and events of a database are, as the server's program has it.
-func (b bench) code(t *testing.T, database string) string {
+func (b innodbServed) code(t *testing.T, database string) string {
 	t.Helper()
 	out, err := exec.CommandContext(deadline(t), "mariadb-dump", "--no-defaults", "--socket="+b.Socket, "--user=root", "--skip-dump-date",
 		"--no-data", "--no-create-info", "--routines", "--events", database).Output()

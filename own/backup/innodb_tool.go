@@ -1,4 +1,4 @@
-package external
+package backup
 
 import (
 	"context"
@@ -12,30 +12,28 @@ import (
 	"filewise"
 	"filewise/engine/innodb/client"
 	"filewise/engine/innodb/dialect"
-	"filewise/engine/internal/external"
 	"filewise/engine/userbackup"
-	"filewise/internal/marker"
 )
 
-// ownTool makes the backups of one layout of a user's database.
-type ownTool struct {
-	server *ownServer
+// innodbTool makes the backups of one layout of a user's database.
+type innodbTool struct {
+	server *innodbBackups
 	layout filewise.Layout
 	proof  bool // a backup will be compared
 
-	before, after map[string]sum // sums of the original when its dump began and ended
-	restored      string         // the marked database; "" if there is none
-	hold          *external.Held // locks its name as long as it is in use
+	before, after map[string]innodbSum // sums of the original when its dump began and ended
+	restored      string               // the marked database; "" if there is none
+	drop          func(context.Context) error
 }
 
 // Dump runs the layout's tool.
-func (o *ownTool) Dump(ctx context.Context, to string) (err error) {
+func (o *innodbTool) Dump(ctx context.Context, to string) (err error) {
 	if o.proof {
 		if o.before, err = o.server.sums(ctx, o.server.target.Database, nil); err != nil {
 			return err
 		}
 	}
-	if streams(o.layout) {
+	if writesStream(o.layout) {
 		err = o.stream(ctx, to)
 	} else {
 		err = o.mydumper(ctx, to)
@@ -49,21 +47,21 @@ func (o *ownTool) Dump(ctx context.Context, to string) (err error) {
 	return err
 }
 
-func (o *ownTool) mydumper(ctx context.Context, to string) error {
-	paths, err := tools()
+func (o *innodbTool) mydumper(ctx context.Context, to string) error {
+	paths, err := mydumperPrograms()
 	if err != nil {
 		return err
 	}
-	return o.run(ctx, filepath.Dir(to), paths[0], append(dumped(o.server.target, o.layout), "--outputdir="+to)...)
+	return o.run(ctx, filepath.Dir(to), paths[0], append(mydumperArguments(o.server.target, o.layout), "--outputdir="+to)...)
 }
 
 // run runs mydumper or myloader.
-func (o *ownTool) run(ctx context.Context, dir, path string, args ...string) error {
+func (o *innodbTool) run(ctx context.Context, dir, path string, args ...string) error {
 	place, err := client.Mydumper(o.server.product, *o.server.target.Address)
 	if err != nil {
 		return err
 	}
-	options, err := writeOptions(dir)
+	options, err := writeMydumperFile(dir)
 	if err != nil {
 		return err
 	}
@@ -73,24 +71,24 @@ func (o *ownTool) run(ctx context.Context, dir, path string, args ...string) err
 }
 
 // Read reads all rows over as many connections as there are jobs.
-func (o *ownTool) Read(ctx context.Context) error {
+func (o *innodbTool) Read(ctx context.Context) error {
 	tables, err := o.server.tables(ctx, o.server.target.Database)
 	if err != nil {
 		return err
 	}
-	pool := o.server.pool(o.server.target.Database, o.layout.Backup.Files)
+	pool := o.server.Pool(o.server.target.Database, o.layout.Backup.Files)
 	defer pool.Close()
 	return userbackup.ReadAll(ctx, o.server.target, o.layout, tables, func(ctx context.Context, next <-chan string) error {
 		for t := range next {
-			if err := readAll(ctx, pool, t); err != nil {
-				return o.server.explain(err)
+			if err := readTable(ctx, pool, t); err != nil {
+				return o.server.Explain(err)
 			}
 		}
 		return nil
 	})
 }
 
-func readAll(ctx context.Context, pool *sql.DB, table string) error {
+func readTable(ctx context.Context, pool *sql.DB, table string) error {
 	rows, err := pool.QueryContext(ctx, "SELECT * FROM "+dialect.Ident(table))
 	if err != nil {
 		return err
@@ -102,9 +100,9 @@ func readAll(ctx context.Context, pool *sql.DB, table string) error {
 }
 
 // tables returns the tables that hold rows, the largest first.
-func (s *ownServer) tables(ctx context.Context, database string) ([]string, error) {
+func (s *innodbBackups) tables(ctx context.Context, database string) ([]string, error) {
 	var all []string
-	err := dialect.Each(ctx, s.db, func(scan dialect.Scan) error {
+	err := dialect.Each(ctx, s.DB, func(scan dialect.Scan) error {
 		var name string
 		err := scan(&name)
 		all = append(all, name)
@@ -112,18 +110,18 @@ func (s *ownServer) tables(ctx context.Context, database string) ([]string, erro
 	}, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_TYPE IN "+
 		"('BASE TABLE', 'SYSTEM VERSIONED', 'SEQUENCE') ORDER BY DATA_LENGTH DESC, 1",
 		database)
-	return all, s.explain(err)
+	return all, s.Explain(err)
 }
 
 // Fill restores a backup to a marked database on the server, without triggers, events, routines and views.
-func (o *ownTool) Fill(ctx context.Context, from string) (err error) {
+func (o *innodbTool) Fill(ctx context.Context, from string) (err error) {
 	s := o.server
 	files, err := os.ReadDir(from)
 	if err != nil {
 		return err
 	}
 	for _, f := range files {
-		if unsafe(f.Name()) {
+		if namesOriginal(f.Name()) {
 			if err := os.Remove(filepath.Join(from, f.Name())); err != nil {
 				return err
 			}
@@ -133,74 +131,69 @@ func (o *ownTool) Fill(ctx context.Context, from string) (err error) {
 	if err := o.checkCode(ctx, from); err != nil {
 		return err
 	}
-	name := marker.NewName()
-	if o.hold, err = external.Hold(ctx, s.claim(name)); err != nil {
-		return s.explain(err)
-	}
-	o.restored = name // dropping a database that was not made is no error
-	if err := s.create(ctx, name, true); err != nil {
+	if o.restored, o.drop, err = s.MakeDatabase(ctx); err != nil {
 		return err
 	}
-	if streams(o.layout) {
+	if writesStream(o.layout) {
 		return o.unstream(ctx, from)
 	}
-	paths, err := tools()
+	paths, err := mydumperPrograms()
 	if err != nil {
 		return err
 	}
-	return o.run(ctx, filepath.Dir(from), paths[1], "--source-db="+s.target.Database, "--database="+name, "--directory="+from,
-		Engine{s.product}.loaders(o.layout))
+	return o.run(ctx, filepath.Dir(from), paths[1], "--source-db="+s.target.Database, "--database="+o.restored, "--directory="+from,
+		InnoDB{s.product}.loaders(o.layout))
 }
 
-// sum holds what is compared of a table: its number of rows and a sum over them.
-type sum struct{ rows, sum string }
+// innodbSum holds what is compared of a table: its number of rows and a sum over them.
+type innodbSum struct{ rows, sum string }
 
 // sums returns the sums of the named tables in one snapshot; without names, of all tables.
-func (s *ownServer) sums(ctx context.Context, database string, names []string) (_ map[string]sum, err error) {
+func (s *innodbBackups) sums(ctx context.Context, database string, names []string) (_ map[string]innodbSum, err error) {
 	if names == nil {
 		if names, err = s.tables(ctx, database); err != nil {
 			return nil, err
 		}
 	}
-	pool := s.pool(database, 1)
+	pool := s.Pool(database, 1)
 	defer pool.Close()
 	conn, err := pool.Conn(ctx)
 	if err != nil {
-		return nil, s.explain(err)
+		return nil, s.Explain(err)
 	}
 	defer conn.Close()
 	if _, err := conn.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ"); err != nil {
-		return nil, s.explain(err)
+		return nil, s.Explain(err)
 	}
 	if _, err := conn.ExecContext(ctx, "START TRANSACTION WITH CONSISTENT SNAPSHOT"); err != nil {
-		return nil, s.explain(err)
+		return nil, s.Explain(err)
 	}
-	all := map[string]sum{}
+	all := map[string]innodbSum{}
 	for _, name := range names {
 		columns, err := dialect.Column(ctx, conn, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+
 			dialect.Literal(database)+" AND TABLE_NAME = "+dialect.Literal(name)+" ORDER BY ORDINAL_POSITION")
 		if err != nil {
-			return nil, s.explain(err)
+			return nil, s.Explain(err)
 		}
 		var parts []string
 		for _, c := range columns {
 			parts = append(parts, "ISNULL("+dialect.Ident(c)+")", "CAST("+dialect.Ident(c)+" AS BINARY)")
 		}
-		var x sum
+		var x innodbSum
 		err = conn.QueryRowContext(ctx, "SELECT COUNT(*), COALESCE(SUM(CAST(CONV(LEFT(MD5(CONCAT_WS('#', "+
 			strings.Join(parts, ", ")+")), 12), 16, 10) AS UNSIGNED)), 0) FROM "+dialect.Ident(name)).Scan(&x.rows, &x.sum)
 		if err != nil {
-			return nil, s.explain(fmt.Errorf("%s: %w", name, err))
+			return nil, s.Explain(fmt.Errorf("%s: %w", name, err))
 		}
 		all[name] = x
 	}
 	_, err = conn.ExecContext(ctx, "COMMIT")
-	return all, s.explain(err)
+	return all, s.Explain(err)
 }
 
 // Compare compares tables, rows and sums with the original. If a table was written to during its dump, its number of
 // rows must lie between the numbers before and after.
-func (o *ownTool) Compare(ctx context.Context) error {
+func (o *innodbTool) Compare(ctx context.Context) error {
 	var names []string
 	for name := range o.before {
 		names = append(names, name)
@@ -240,18 +233,13 @@ func between(x, a, b string) bool {
 }
 
 // Drop checks the restored database's marker and drops the database.
-func (o *ownTool) Drop(ctx context.Context) error {
+func (o *innodbTool) Drop(ctx context.Context) error {
 	if o.restored == "" {
 		return nil
 	}
-	if err := o.server.remove(ctx, o.restored); err != nil {
+	if err := o.drop(ctx); err != nil {
 		return err
 	}
 	o.restored = ""
-	if o.hold == nil {
-		return nil
-	}
-	return o.hold.Release()
+	return nil
 }
-
-var _ userbackup.Tool = (*ownTool)(nil)
