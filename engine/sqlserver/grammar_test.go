@@ -301,9 +301,6 @@ func render(t *testing.T) *rendering {
 	}
 	for _, section := range ownSQL.Sections() {
 		for _, columns := range [][]string{nil, {"a", "it's ]b"}} {
-			if section == "own-restore" || section == "own-agent" { // of scripts: TestOwnScript, TestOwnForms
-				continue
-			}
 			all, err := ownSQL.Statements(section, map[string]any{"Schema": "s]", "Table": "t]", "Columns": columns})
 			r.add(section, all, err)
 		}

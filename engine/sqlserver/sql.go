@@ -20,8 +20,7 @@ var sqlFiles embed.FS
 // The SQL files: queries to the server, questions for backups of a user's database, definitions of tables, and one file
 // for each workload.
 var (
-	templateFuncs = template.FuncMap{"ident": dialect.Ident, "literal": dialect.Literal,
-		"double": func(text string) string { return strings.ReplaceAll(dialect.Literal(text), "'", "''") }} // within another literal
+	templateFuncs  = template.FuncMap{"ident": dialect.Ident, "literal": dialect.Literal}
 	sections       = words.Folder(sqlFiles, completed(), templateFuncs)
 	server, ownSQL = sections.Apart("server"), sections.Apart("own")
 	tablesSQL      = ownSections(dialect.TablesSQL)

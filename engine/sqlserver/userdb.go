@@ -300,12 +300,9 @@ func (s *externalServer) sums(ctx context.Context, on *sql.DB, database string) 
 	return all, nil
 }
 
-// everywhere is the volume option for backups whose files take turns on all volumes.
-const everywhere = "all"
-
 // ownDesign refuses backups that cannot be made of a user's database.
 func ownDesign(t filewise.Target, l filewise.Layout, at place) (*design, transfer, error) {
-	names := []string{everywhere}
+	names := []string{dialect.Everywhere}
 	for _, v := range t.Volumes {
 		names = append(names, v.Name)
 	}
@@ -326,7 +323,7 @@ func ownDesign(t filewise.Target, l filewise.Layout, at place) (*design, transfe
 func (d *design) ownVolumes() []filewise.Volume {
 	name, given := d.layout.BackupOptions.Get(filewise.OptionVolume)
 	switch {
-	case name == everywhere:
+	case name == dialect.Everywhere:
 		return d.target.Volumes
 	case !given:
 		return d.target.Volumes[:1]

@@ -7,13 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"filewise/own/backup"
+
 	"filewise"
 )
 
 // formsOf returns the files next to the script of a layout's backups, by suffix.
 func formsOf(t *testing.T, target filewise.Target, l filewise.Layout) (map[string]string, string) {
 	t.Helper()
-	script, err := Engine{}.BackupScript(target, l, filewise.Program{})
+	script, err := backup.SQLServer{Engine: Engine{}}.BackupScript(target, l, filewise.Program{})
 	ok(t, err)
 	out := map[string]string{}
 	for _, o := range script.Others {

@@ -1,13 +1,9 @@
 package sqlserver
 
 import (
-	"fmt"
-	"strings"
-
 	"filewise"
 	"filewise/engine/sqlserver/dialect"
 	"filewise/internal/marker"
-	"filewise/internal/shell"
 )
 
 // ownScript describes what a trial on a user's database executes.
@@ -32,18 +28,8 @@ func ownBackupText(t filewise.Target, how transfer, stripes []string) (string, e
 	return server.Statement("backup", vars)
 }
 
-// BackupArms returns what to compare: compression, and sizes and numbers of buffers. With several volumes, each volume
-// alone and all together replace the buffers, whose sizes the server also chooses itself.
-func (Engine) BackupArms(t filewise.Target, _ filewise.Program) ([]string, error) {
-	if len(t.Volumes) < 2 {
-		return []string{"compression=off,on", "maxtransfersize=1MiB,4MiB", "buffercount=auto,64"}, nil
-	}
-	names := filewise.Each(t.Volumes, func(v filewise.Volume) string { return v.Name })
-	return []string{"compression=off,on", filewise.OptionVolume + "=" + strings.Join(append(names, everywhere), ",")}, nil
-}
-
-// BackupScript returns a script with BACKUP and RESTORE for sqlcmd.
-func (Engine) BackupScript(t filewise.Target, l filewise.Layout, _ filewise.Program) (out filewise.BackupScript, err error) {
+// ScriptedBackup returns the parts of a script that backs up a user's database. Files have $(name) for a backup's name.
+func (Engine) ScriptedBackup(t filewise.Target, l filewise.Layout) (out dialect.Backup, err error) {
 	d, how, err := ownDesign(t, l, place{data: relative{}})
 	if err != nil {
 		return out, err
@@ -52,44 +38,12 @@ func (Engine) BackupScript(t filewise.Target, l filewise.Layout, _ filewise.Prog
 	if err != nil {
 		return out, err
 	}
-	backup, err := ownBackupText(t, how, pathsOf(files))
-	if err != nil {
-		return out, err
-	}
-	how.stripes = pathsOf(files)
-	vars := how.vars()
-	vars["Source"] = t.Database
-	restore, err := ownSQL.Statement("own-restore", vars)
-	if err != nil {
-		return out, err
-	}
-	out.Notes = []string{Unproven + ": try it.",
-		"NEW-DIRECTORY and DIRECTORY are a name here, of letters, digits, _ and -, which the files of a backup have in the server's " +
-			"directories; EMPTY-DATABASE is the name of a database that is made.",
-		"It is COPY_ONLY, and no part of your chain of backups: leave that option out if it is to be one.",
-		"The password is SQLCMDPASSWORD. Restored files lie in the server's usual directory; on another server, name them by MOVE yourself.",
-	}
-	client := shell.Quoted(dialect.Client(*t.Address))
-	check := func(name string) string {
-		return fmt.Sprintf(`case $%s in ''|*[!A-Za-z0-9_-]*) echo "$%s: letters, digits, _ and - alone" >&2; exit 2;; esac`, name, name)
-	}
-	run := func(text string, variables string) string {
-		return fmt.Sprintf(`%s -v %s -Q%s "$@"`, client, variables, shell.Quoted([]string{"", text}))
-	}
-	how.stripes = pathsOf(files)
-	others, left, err := forms{t, how}.all(restore)
-	if err != nil {
-		return out, err
-	}
-	out.Others, out.Notes = others, append(out.Notes, left...)
-	out.Backup = []string{check("to"), run(backup, `name="$to"`)}
-	out.Restore = []string{check("from"), check("database"), run(restore, `name="$from" database="$database"`)}
-	return out, err
+	text, err := ownBackupText(t, how, pathsOf(files))
+	return dialect.Backup{Statement: text, Stripes: pathsOf(files), Compression: how.compression, BufferCount: how.bufferCount,
+		MaxTransferSize: how.maxTransferSize, BlockSize: how.blockSize}, err
 }
 
 // relative is the server's backup directory, which applies to names without a directory.
 type relative struct{}
 
 func (relative) Join(name string) (string, error) { return name, nil }
-
-var _ filewise.BackupTuner = Engine{}

@@ -14,6 +14,7 @@ import (
 	"filewise"
 	"filewise/internal/marker"
 	"filewise/lab/workload"
+	"filewise/own/backup"
 )
 
 // ownLab is a server on this host that backs up their database. Their table lines is written to between any
@@ -303,7 +304,7 @@ func TestOwnElsewhere(t *testing.T) {
 func TestOwnArms(t *testing.T) {
 	for volumes, want := range map[int]int{1: 6, 2: 5} {
 		target := filewise.Target{Volumes: volumeSets["windows"][:volumes]}
-		arms, err := Engine{}.BackupArms(target, filewise.Program{})
+		arms, err := backup.SQLServer{Engine: Engine{}}.BackupArms(target, filewise.Program{})
 		ok(t, err)
 		n := 0
 		for _, arm := range arms {
@@ -329,7 +330,7 @@ func TestOwnScript(t *testing.T) {
 	bin, said := t.TempDir(), filepath.Join(t.TempDir(), "said")
 	ok(t, os.WriteFile(filepath.Join(bin, "sqlcmd"), []byte("#!/bin/sh\nprintf '%s\\0' \"$@\" >> \"$SAID\"\n"), 0o700))
 	target := filewise.Target{Database: theirs, Address: &filewise.Address{Host: "db", User: "it's"}, Volumes: volumeSets["windows"][:2]}
-	text, err := Engine{}.BackupScript(target, ownLayout(2, "volume", "all", "compression", "on", "buffercount", "64"), filewise.Program{})
+	text, err := backup.SQLServer{Engine: Engine{}}.BackupScript(target, ownLayout(2, "volume", "all", "compression", "on", "buffercount", "64"), filewise.Program{})
 	ok(t, err)
 	run := func(lines []string, name string) error {
 		c := osexec.CommandContext(t.Context(), "sh", "-euc", strings.Join(lines, "\n"), "sh", "-C")

@@ -10,6 +10,7 @@ import (
 	"filewise/engine/innodb"
 	"filewise/engine/oracle"
 	"filewise/engine/postgres"
+	"filewise/engine/sqlserver"
 	"filewise/own/backup"
 )
 
@@ -23,6 +24,8 @@ func Engines() []filewise.Engine {
 			return onOracle{e, backup.Oracle{}}
 		case postgres.Engine:
 			return onPostgres{e, backup.Postgres{}}
+		case sqlserver.Engine:
+			return onSQLServer{e, backup.SQLServer{Engine: e}}
 		}
 		return e
 	})
@@ -86,4 +89,10 @@ func (e onPostgres) Open(ctx context.Context, t filewise.Target) (filewise.Serve
 
 func (e onPostgres) Statements(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
 	return statements(e.Engine, e.Postgres, t, l, p)
+}
+
+// onSQLServer opens users' databases itself.
+type onSQLServer struct {
+	sqlserver.Engine
+	backup.SQLServer
 }

@@ -1,4 +1,4 @@
-package sqlserver
+package backup
 
 import (
 	"cmp"
@@ -11,17 +11,17 @@ import (
 	"filewise/engine/sqlserver/dialect"
 )
 
-// forms writes a backup setting for tools other than sqlcmd.
-type forms struct {
+// sqlserverForms writes a backup setting for tools other than sqlcmd.
+type sqlserverForms struct {
 	target filewise.Target
-	how    transfer // its stripes are named nameHere
+	how    dialect.Backup // its stripes are named nameHere
 }
 
 // nameHere is the placeholder for a backup's name in the paths of stripes.
 const nameHere = "$(name)"
 
 // all returns the scripts, and in left the reasons why other tools cannot express the setting.
-func (f forms) all(restore string) (out []filewise.OtherScript, left []string, err error) {
+func (f sqlserverForms) all(restore string) (out []filewise.OtherScript, left []string, err error) {
 	agent, err := f.agent()
 	if err != nil {
 		return nil, nil, err
@@ -39,23 +39,23 @@ func (f forms) all(restore string) (out []filewise.OtherScript, left []string, e
 }
 
 // agent returns a batch for a step of an Agent job. In such a step $( begins a token.
-func (f forms) agent() (filewise.OtherScript, error) {
-	vars := f.how.vars()
+func (f sqlserverForms) agent() (filewise.OtherScript, error) {
+	vars := backupVars(f.how)
 	vars["Source"] = untoken(dialect.Literal(f.target.Database))
-	vars["Name"] = dialect.Literal(plainName(f.target.Database) + "_")
-	files := make([]string, len(f.how.stripes))
-	for i, s := range f.how.stripes {
+	vars["Name"] = dialect.Literal(fileName(f.target.Database) + "_")
+	files := make([]string, len(f.how.Stripes))
+	for i, s := range f.how.Stripes {
 		before, after, _ := strings.Cut(s, nameHere)
 		files[i] = untoken(dialect.Literal(before)) + " + @name + " + dialect.Literal(after)
 	}
 	vars["Files"] = files
-	text, err := ownSQL.Statement("own-agent", vars)
+	text, err := sqlserverSQL.Statement("agent", vars)
 	return filewise.OtherScript{Suffix: "-agent.sql", Comment: "-- ", Text: text, Notes: []string{
 		"Paste it into a step of type Transact-SQL of a SQL Server Agent job. Each run makes a new set of files, named by the time."}}, err
 }
 
 // restore returns the restoring half, with its two names at the top.
-func (f forms) restore(text string) filewise.OtherScript {
+func (f sqlserverForms) restore(text string) filewise.OtherScript {
 	text = strings.NewReplacer(nameHere, "' + @name + N'", "$(database)", "' + @database + N'").Replace(text)
 	return filewise.OtherScript{Suffix: "-restore.sql", Comment: "-- ", Notes: []string{
 		"Set @name to what the files' names have before _01, and @database to the name of a database that is made."},
@@ -63,7 +63,7 @@ func (f forms) restore(text string) filewise.OtherScript {
 }
 
 // powerShell returns the Agent's batch, run with the module SqlServer.
-func (f forms) powerShell() filewise.OtherScript {
+func (f sqlserverForms) powerShell() filewise.OtherScript {
 	line := []string{"Invoke-Sqlcmd", "-ServerInstance", single(f.instance())}
 	if user := f.target.Address.User; user != "" {
 		line = append(line, "-Credential", "(Get-Credential "+single(user)+")")
@@ -77,7 +77,7 @@ func (f forms) powerShell() filewise.OtherScript {
 // procedure returns a call of DatabaseBackup in Ola Hallengren's SQL Server Maintenance Solution
 // (https://ola.hallengren.com/sql-server-backup.html). DatabaseBackup takes lists with commas. The number of files must
 // be the number of directories or a multiple.
-func (f forms) procedure() (out filewise.OtherScript, why string) {
+func (f sqlserverForms) procedure() (out filewise.OtherScript, why string) {
 	name, dirs := f.target.Database, f.dirs()
 	once := slices.Compact(slices.Sorted(slices.Values(dirs)))
 	switch {
@@ -93,7 +93,7 @@ func (f forms) procedure() (out filewise.OtherScript, why string) {
 		given = append(given, "@Directory = "+dialect.Literal(strings.Join(once, ", ")))
 	}
 	given = append(given, "@BackupType = N'FULL'", "@CopyOnly = N'Y'", "@CheckSum = N'Y'", fmt.Sprintf("@NumberOfFiles = %d", len(dirs)))
-	if c := f.how.compression; c != "" {
+	if c := f.how.Compression; c != "" {
 		given = append(given, "@Compress = "+dialect.Literal(map[string]string{"on": "Y", "off": "N"}[c]))
 	}
 	for _, p := range f.sizes() {
@@ -107,7 +107,7 @@ func (f forms) procedure() (out filewise.OtherScript, why string) {
 
 // dbatools returns a call of Backup-DbaDatabase (https://docs.dbatools.io/Backup-DbaDatabase), which makes one file for
 // each path if there are several.
-func (f forms) dbatools() (out filewise.OtherScript, why string) {
+func (f sqlserverForms) dbatools() (out filewise.OtherScript, why string) {
 	line := []string{"Backup-DbaDatabase", "-SqlInstance", single(f.instance())}
 	if user := f.target.Address.User; user != "" {
 		line = append(line, "-SqlCredential", "(Get-Credential "+single(user)+")")
@@ -123,7 +123,7 @@ func (f forms) dbatools() (out filewise.OtherScript, why string) {
 		line = append(line, "-FileCount", fmt.Sprint(len(dirs)))
 	}
 	line = append(line, "-Type", "Full", "-CopyOnly", "-Checksum")
-	switch f.how.compression {
+	switch f.how.Compression {
 	case "on":
 		line = append(line, "-CompressBackup")
 	case "off":
@@ -143,14 +143,14 @@ type parameter struct {
 	value int
 }
 
-func (f forms) sizes() []parameter {
-	return slices.DeleteFunc([]parameter{{"BufferCount", f.how.bufferCount}, {"MaxTransferSize", f.how.maxTransferSize},
-		{"BlockSize", f.how.blockSize}}, func(p parameter) bool { return p.value == 0 })
+func (f sqlserverForms) sizes() []parameter {
+	return slices.DeleteFunc([]parameter{{"BufferCount", f.how.BufferCount}, {"MaxTransferSize", f.how.MaxTransferSize},
+		{"BlockSize", f.how.BlockSize}}, func(p parameter) bool { return p.value == 0 })
 }
 
 // dirs returns the directories of the stripes, in order, or none for the server's default.
-func (f forms) dirs() []string {
-	return filewise.Each(f.how.stripes, func(s string) string {
+func (f sqlserverForms) dirs() []string {
+	return filewise.Each(f.how.Stripes, func(s string) string {
 		dir, _, _ := strings.Cut(s, nameHere)
 		if cut := strings.TrimRight(dir, `\/`); cut != "" && !strings.HasSuffix(cut, ":") {
 			return cut
@@ -160,7 +160,7 @@ func (f forms) dirs() []string {
 }
 
 // instance returns the server's name for clients, or "localhost" if the address has no host.
-func (f forms) instance() string {
+func (f sqlserverForms) instance() string {
 	words := dialect.Client(*f.target.Address)
 	return words[slices.Index(words, "-S")+1]
 }
@@ -174,11 +174,11 @@ func single(text string) string {
 }
 
 var (
-	quotes = regexp.MustCompile("['\u2018\u2019\u201a\u201b]")
-	odd    = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+	quotes  = regexp.MustCompile("['\u2018\u2019\u201a\u201b]")
+	unusual = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 )
 
-// plainName returns the parts of a name that a file name can contain.
-func plainName(name string) string {
-	return cmp.Or(strings.Trim(odd.ReplaceAllString(name, "_"), "_"), "backup")
+// fileName returns the parts of a name that a file name can contain.
+func fileName(name string) string {
+	return cmp.Or(strings.Trim(unusual.ReplaceAllString(name, "_"), "_"), "backup")
 }
