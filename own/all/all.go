@@ -19,11 +19,23 @@ func Engines() []filewise.Engine {
 	return filewise.Each(all.Engines(), func(e filewise.Engine) filewise.Engine {
 		switch e := e.(type) {
 		case innodb.Engine:
-			return onInnoDB{e, backup.InnoDB{Product: e.Product()}}
+			own := backup.InnoDB{Product: e.Product()}
+			return struct {
+				care
+				onInnoDB
+			}{care{e, own}, onInnoDB{e, own}}
 		case oracle.Engine:
-			return onOracle{e, backup.Oracle{}}
+			own := backup.Oracle{}
+			return struct {
+				care
+				onOracle
+			}{care{e, own}, onOracle{e, own}}
 		case postgres.Engine:
-			return onPostgres{e, backup.Postgres{}}
+			own := backup.Postgres{}
+			return struct {
+				care
+				onPostgres
+			}{care{e, own}, onPostgres{e, own}}
 		case sqlserver.Engine:
 			return onSQLServer{e, backup.SQLServer{Engine: e}}
 		}
@@ -31,68 +43,45 @@ func Engines() []filewise.Engine {
 	})
 }
 
-// care backs up users' databases on the servers of one engine.
-type care interface {
-	filewise.BackupTuner
-	OpenOwn(context.Context, filewise.Engine, filewise.Target) (filewise.Server, error)
-	OwnStatements(filewise.Target, filewise.Layout, filewise.Program) (filewise.Statements, error)
-}
-
-func open(ctx context.Context, e filewise.Engine, own care, t filewise.Target) (filewise.Server, error) {
-	if t.Database != "" {
-		return own.OpenOwn(ctx, e, t)
+// These have the optional interfaces of both.
+type (
+	onInnoDB struct {
+		innodb.Engine
+		backup.InnoDB
 	}
-	return e.Open(ctx, t)
-}
-
-func statements(e filewise.Engine, own care, t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
-	if t.Database != "" {
-		return own.OwnStatements(t, l, p)
+	onOracle struct {
+		oracle.Engine
+		backup.Oracle
 	}
-	return e.Statements(t, l, p)
+	onPostgres struct {
+		postgres.Engine
+		backup.Postgres
+	}
+	onSQLServer struct { // the engine opens users' databases itself
+		sqlserver.Engine
+		backup.SQLServer
+	}
+)
+
+// care opens users' databases by own, and others by the engine. Its methods hide the engine's, which are embedded deeper.
+type care struct {
+	engine filewise.Engine
+	own    interface {
+		OpenOwn(context.Context, filewise.Engine, filewise.Target) (filewise.Server, error)
+		OwnStatements(filewise.Target, filewise.Layout, filewise.Program) (filewise.Statements, error)
+	}
 }
 
-type onInnoDB struct {
-	innodb.Engine
-	backup.InnoDB
+func (c care) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	if t.Database != "" {
+		return c.own.OpenOwn(ctx, c.engine, t)
+	}
+	return c.engine.Open(ctx, t)
 }
 
-func (e onInnoDB) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
-	return open(ctx, e.Engine, e.InnoDB, t)
-}
-
-func (e onInnoDB) Statements(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
-	return statements(e.Engine, e.InnoDB, t, l, p)
-}
-
-type onOracle struct {
-	oracle.Engine
-	backup.Oracle
-}
-
-func (e onOracle) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
-	return open(ctx, e.Engine, e.Oracle, t)
-}
-
-func (e onOracle) Statements(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
-	return statements(e.Engine, e.Oracle, t, l, p)
-}
-
-type onPostgres struct {
-	postgres.Engine
-	backup.Postgres
-}
-
-func (e onPostgres) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
-	return open(ctx, e.Engine, e.Postgres, t)
-}
-
-func (e onPostgres) Statements(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
-	return statements(e.Engine, e.Postgres, t, l, p)
-}
-
-// onSQLServer opens users' databases itself.
-type onSQLServer struct {
-	sqlserver.Engine
-	backup.SQLServer
+func (c care) Statements(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Statements, error) {
+	if t.Database != "" {
+		return c.own.OwnStatements(t, l, p)
+	}
+	return c.engine.Statements(t, l, p)
 }
