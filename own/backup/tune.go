@@ -1,5 +1,5 @@
-// Package backup evaluates a run of backups of a user's database. It returns the fastest setting, the proof by a
-// restore that is compared with the original, and the script to keep. It works on stored runs.
+// Package backup makes backups of users' databases, with the tools of each engine side by side, and evaluates a run of
+// them: the fastest setting, the proof by a restore that is compared with the original, and the script to keep.
 package backup
 
 import (
