@@ -47,6 +47,11 @@ func (s standing) telling() []filewise.Trial {
 	if trials := s.counted(s.lastBlock()); len(trials) > 0 {
 		return trials
 	}
+	return s.donePilots()
+}
+
+// donePilots returns the pilots of the plan's design that have succeeded.
+func (s standing) donePilots() []filewise.Trial {
 	return slices.DeleteFunc(slices.Clone(s.trials), func(t filewise.Trial) bool { return t.State != filewise.Done || !t.Cell.Pilot })
 }
 

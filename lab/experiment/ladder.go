@@ -152,23 +152,20 @@ func (a asked) mended(conditions []filewise.Condition) (p Plan, options []string
 		p.Params.Connections = n
 		add("connections", n)
 	}
-	want := a.growth(conditions)
 	if broken(filewise.CondReads) && p.Ladder.Memory > 0 && p.Target.Memory == 0 {
 		p.Target.Memory = p.Ladder.Memory + p.Ladder.PerConnection*int64(max(p.Params.Connections-fewSessions, 0))
 		add("memory", fmt.Sprintf("%dMiB", p.Target.Memory>>20))
 	}
-	if broken(filewise.CondReads) && p.Target.Memory > 0 {
-		want = max(want, timesCache*float64(p.Target.Memory)/max(a.data(), 1)*spare)
-	}
-	if f := min(want, a.mostGrowth()); p.Ladder.Data != "" && f >= leastGrowth {
+	most, _ := a.mostGrowth()
+	if f := min(a.growth(conditions, p.Target.Memory), most); p.Ladder.Data != "" && f >= leastGrowth {
 		p = p.withData(f, add)
 	}
 	return p, options
 }
 
-// growth returns the factor by which data must grow to mend the broken conditions, apart from a limit of memory. 1
-// means no growth.
-func (a asked) growth(conditions []filewise.Condition) float64 {
+// growth returns the factor by which data must grow to mend the broken conditions, if the server's memory is limited to
+// so many bytes. 0 means no limit; a growth of 1 means none.
+func (a asked) growth(conditions []filewise.Condition, memory int64) float64 {
 	want := 1.0
 	for _, c := range conditions {
 		if !c.Broken() {
@@ -184,29 +181,35 @@ func (a asked) growth(conditions []filewise.Condition) float64 {
 		case filewise.CondReach:
 			want = max(want, 4)
 		case filewise.CondReads:
-			if a.plan.Target.Memory == 0 && a.plan.Ladder.Memory == 0 && a.cache() > 0 {
-				want = max(want, timesCache*a.cache()/max(a.data(), 1)*spare)
+			cache := float64(memory)
+			if cache == 0 && a.plan.Ladder.Memory == 0 {
+				cache = a.cache()
 			}
+			want = max(want, timesCache*cache/max(a.data(), 1)*spare)
 		}
 	}
 	return want
 }
 
-// mostGrowth returns the largest factor by which data may grow on a rung. It follows from how long the pilots took to
-// build and load, and from the bytes that a run may write.
-func (a asked) mostGrowth() float64 {
-	p, most := a.plan, float64(mostGrowth)
+// mostGrowth returns the largest factor by which data may grow on a rung, and what limits it. It follows from how long
+// the trials took to build and load, and from the bytes that a run may write.
+func (a asked) mostGrowth() (most float64, why string) {
+	p := a.plan
 	var loading time.Duration
 	for _, t := range a.trials {
 		loading += stageTime(t, filewise.StageBuild) + stageTime(t, filewise.StageLoad) + stageTime(t, filewise.StageExtend)
 	}
-	if loading > 0 && p.Budget > 0 {
-		most = min(most, (p.Budget/rungsShare).Seconds()/loading.Seconds())
+	most, why = mostGrowth, fmt.Sprintf("data grow %d times at most", mostGrowth)
+	if f := (p.Budget / rungsShare).Seconds() / loading.Seconds(); loading > 0 && p.Budget > 0 && f < most {
+		most, why = f, fmt.Sprintf("loading took %s, and another design may load for %s, a twelfth of the budget", say.Human(loading),
+			say.Human(p.Budget/rungsShare))
 	}
 	if data := a.data(); data > 0 && p.Ladder.MostBytes > 0 {
-		most = min(most, float64(p.Ladder.MostBytes)/(dataWritten*data*float64(len(p.Layouts))))
+		if f := float64(p.Ladder.MostBytes) / (dataWritten * data * float64(len(p.Layouts))); f < most {
+			most, why = f, fmt.Sprintf("a run may write data of %s", say.Size(p.Ladder.MostBytes))
+		}
 	}
-	return most
+	return most, why
 }
 
 // withData returns the plan with f times as much data, and adds the options for that.
@@ -293,5 +296,27 @@ func (s standing) noRungWarning(conditions []filewise.Condition) []filewise.Warn
 		tried = say.Count(n+1, "design") + " tried"
 	}
 	return []filewise.Warning{{Code: "conditions", Remedy: remedy,
-		Message: fmt.Sprintf("With %s the run is not wholly about files: %s.", tried, brokenOf(conditions))}}
+		Message: say.Joined(" ", fmt.Sprintf("With %s the run is not wholly about files: %s.", tried, brokenOf(conditions)),
+			s.whyNoMoreData(conditions))}}
+}
+
+// whyNoMoreData returns a sentence on why more data, which could mend a broken condition, were not tried. It is empty if
+// they were, or would not help.
+func (s standing) whyNoMoreData(conditions []filewise.Condition) string {
+	a := s.asked(nil)
+	a.trials = s.donePilots()
+	var spent time.Duration
+	for _, t := range a.trials {
+		spent += t.Elapsed
+	}
+	most, why := a.mostGrowth()
+	switch p := s.plan; {
+	case p.Ladder.Data == "" || len(p.Rungs) >= mostRungs || a.growth(conditions, p.Target.Memory) < leastGrowth:
+		return ""
+	case p.Budget > 0 && spent > p.Budget/climbShare:
+		why = "the pilots took more than a third of the budget"
+	case most >= leastGrowth:
+		return ""
+	}
+	return fmt.Sprintf("More --%s were not tried: %s.", s.plan.Ladder.Data, why)
 }

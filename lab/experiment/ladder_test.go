@@ -116,11 +116,22 @@ func TestLadderKeepsToTheBudget(t *testing.T) {
 	if got, _, _ := rungs(t, w.plan, trials); len(got) == 0 || got[0] != "--warehouses 10 --size 10MiB" {
 		t.Errorf("%q", got)
 	}
-	w = climber(t, 4<<30, map[int]float64{1: 1000, 2: 1000})
-	w.plan.Budget = 5 * time.Second
-	trials, _ = w.run(t)
-	if got, reads, j := rungs(t, w.plan, trials); len(got) != 0 || reads.OK || j.Elapsed == 0 {
-		t.Errorf("%q, %+v", got, reads)
+	for _, none := range []struct {
+		budget time.Duration
+		most   int64
+		why    string
+	}{
+		{5 * time.Second, 0, "the pilots took more than a third of the budget"},
+		{20 * time.Minute, 1 << 20, "a run may write data of 1.0 MiB"},
+	} {
+		w = climber(t, 4<<30, map[int]float64{1: 1000, 2: 1000})
+		w.plan.Budget, w.plan.Ladder.MostBytes = none.budget, none.most
+		trials, _ = w.run(t)
+		got, reads, j := rungs(t, w.plan, trials)
+		i := slices.IndexFunc(j.Warnings, func(x filewise.Warning) bool { return x.Code == "conditions" })
+		if len(got) != 0 || reads.OK || i < 0 || !strings.Contains(j.Warnings[i].Message, "More --warehouses were not tried: "+none.why) {
+			t.Errorf("%v: %q, %+v, %+v", none.budget, got, reads, j.Warnings)
+		}
 	}
 }
 

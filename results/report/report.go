@@ -193,7 +193,7 @@ func (v view) scope() []string {
 	if !v.several() && p.P99Limit == 0 && v.latencyChart() != "" {
 		out = append(out, "Layouts are judged by throughput; latency is shown, and bars a layout only with --p99-limit.")
 	}
-	all, notes := Ranked(v.Judgement.Warnings)
+	all, notes := v.ranked()
 	for _, w := range all[:min(len(all), mostWarnings)] {
 		out = append(out, "Warning: "+w.Message)
 	}

@@ -192,7 +192,7 @@ func (v view) answerRest() document.Block {
 	if s := v.causeInShort(); s != "" {
 		out = append(out, document.Brief(s))
 	}
-	all, scope := Ranked(v.Judgement.Warnings)
+	all, scope := v.ranked()
 	for _, w := range all[:min(len(all), mostWarnings)] {
 		out = append(out, document.Notice{Message: w.Message})
 	}

@@ -184,7 +184,7 @@ func (v view) glance() string {
 // warnings returns each warning as a sentence with its remedy.
 func (v view) warnings() []document.Block {
 	var out []document.Block
-	all, _ := Ranked(v.Judgement.Warnings)
+	all, _ := v.ranked()
 	for _, w := range all {
 		out = append(out, document.Notice{Message: w.Message, Remedy: w.Remedy})
 	}
@@ -196,7 +196,7 @@ func (v view) warnings() []document.Block {
 
 // scopeLine returns the notes on the scope. A page has them in its answer.
 func (v view) scopeLine() []document.Block {
-	_, scope := Ranked(v.Judgement.Warnings)
+	_, scope := v.ranked()
 	if len(scope) == 0 {
 		return nil
 	}
@@ -274,6 +274,16 @@ func Ranked(warnings []filewise.Warning) (all, scope []filewise.Warning) {
 		}
 	}
 	return all, scope
+}
+
+// ranked returns the run's warnings by their consequence. The headline of an open verdict names the blocks that would
+// resolve the margin, so no warning repeats that.
+func (v view) ranked() (all, scope []filewise.Warning) {
+	warnings := v.Judgement.Warnings
+	if v.of.Result.Answer().Decision == verdict.DecisionOpen {
+		warnings = slices.DeleteFunc(slices.Clone(warnings), func(w filewise.Warning) bool { return w.Code == verdict.WarnBudget })
+	}
+	return Ranked(warnings)
 }
 
 // ScopeText returns a line with the notes on the scope, and with their remedies if remedies is set. It is empty if
