@@ -44,7 +44,9 @@ func (s standing) judge() (Judgement, error) {
 		return Judgement{}, fmt.Errorf("judge the trials: %w", s.err)
 	}
 	j := Judgement{Schedule: s.schedule, Decision: s.decision, Elapsed: s.elapsed, Sweep: s.sweep()}
-	j.Measuring, j.Stages = timeSpent(slices.Concat(s.left, s.trials))
+	all := slices.Concat(s.left, s.trials)
+	j.Measuring, j.Stages = timeSpent(all)
+	j.Written = writtenBy(all)
 	var err error
 	if j.Latencies, err = s.latencies(); err != nil {
 		return Judgement{}, fmt.Errorf("judge the trials: %w", err)
@@ -125,6 +127,20 @@ func timeSpent(trials []filewise.Trial) (time.Duration, []filewise.Stage) {
 		}
 	}
 	return measuring, stages
+}
+
+// writtenBy returns how many bytes the trials' servers wrote in their measured parts. 0 means not known.
+func writtenBy(trials []filewise.Trial) (sum float64) {
+	for _, t := range trials {
+		for _, m := range t.Measures {
+			for _, to := range []string{filewise.WrittenData, filewise.WrittenIndex, filewise.WrittenLog, filewise.WrittenTemp,
+				filewise.WrittenBackup, filewise.WrittenRest} {
+				x, _ := writtenTo(m, to)
+				sum += x
+			}
+		}
+	}
+	return sum
 }
 
 // rested reports whether a measure of the trial is judged from rest to rest. If so, the drain is measured time.

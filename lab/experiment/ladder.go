@@ -25,7 +25,7 @@ type Ladder struct {
 	Data string `json:"data,omitempty"`
 	// Size reports whether the files grow in proportion to the data (--size).
 	Size bool `json:"size,omitempty"`
-	// MostBytes bounds the bytes that a run may write, over all builds.
+	// MostBytes bounds the bytes that a run may load. The data of each layout count dataWritten times.
 	MostBytes int64 `json:"most_bytes,omitempty"`
 }
 
@@ -75,7 +75,7 @@ const (
 	climbShare  = 3   // no new rung once 1/climbShare of the budget is spent
 	mostGrowth  = 64  // largest growth of the data on one rung, as a factor
 	leastGrowth = 1.5 // smallest growth of the data that is worth a rung
-	dataWritten = 8   // how often a run writes the data of each layout
+	dataWritten = 8   // how often a run loads the data of each layout, at most
 	spare       = 1.2 // factor on top of what should be enough
 	fewSessions = 8   // connections that Ladder.Memory suffices for
 )
@@ -206,7 +206,7 @@ func (a asked) mostGrowth() (most float64, why string) {
 	}
 	if data := a.data(); data > 0 && p.Ladder.MostBytes > 0 {
 		if f := float64(p.Ladder.MostBytes) / (dataWritten * data * float64(len(p.Layouts))); f < most {
-			most, why = f, fmt.Sprintf("a run may write data of %s", say.Size(p.Ladder.MostBytes))
+			most, why = f, fmt.Sprintf("a run may load %s at most", say.Size(p.Ladder.MostBytes))
 		}
 	}
 	return most, why
@@ -257,7 +257,7 @@ func (l Ladder) Words() string {
 		may = append(may, "a limit of the server's memory")
 	}
 	if l.Data != "" {
-		may = append(may, fmt.Sprintf("more --%s (%s written in all at most)", l.Data, say.Size(l.MostBytes)))
+		may = append(may, fmt.Sprintf("more --%s (loading %s at most)", l.Data, say.Size(l.MostBytes)))
 	}
 	if len(may) == 0 {
 		return ""

@@ -122,7 +122,7 @@ func TestLadderKeepsToTheBudget(t *testing.T) {
 		why    string
 	}{
 		{5 * time.Second, 0, "the pilots took more than a third of the budget"},
-		{20 * time.Minute, 1 << 20, "a run may write data of 1.0 MiB"},
+		{20 * time.Minute, 1 << 20, "a run may load 1.0 MiB at most"},
 	} {
 		w = climber(t, 4<<30, map[int]float64{1: 1000, 2: 1000})
 		w.plan.Budget, w.plan.Ladder.MostBytes = none.budget, none.most

@@ -234,7 +234,28 @@ func (v view) time() []document.Block {
 			class := map[bool]string{true: "best", false: "rest"}[s.Name == stageWords["measure"]]
 			return document.Cell{Class: class, Bar: 100 * float64(s.Took) / float64(s.Whole)}
 		}).As("bar").Only(document.HTML))
-	return []document.Block{table, document.OnTerminal(document.Text(text + "."))}
+	return []document.Block{table, document.OnTerminal(document.Text(say.Joined(" ", text+".", v.writtenInAll())))}
+}
+
+// writtenInAll returns a sentence on the bytes that all trials wrote, or "" if that is not known.
+func (v view) writtenInAll() string {
+	if v.Judgement.Written <= 0 {
+		return ""
+	}
+	return "Measured work wrote " + say.Size(int64(v.Judgement.Written)) + "."
+}
+
+// WritesAhead returns a sentence on the bytes that a run's pilots wrote, and on those that trials like them write within its
+// budget. It is empty if they were not counted.
+func WritesAhead(d Data) string {
+	j, trial := d.Judgement, d.Judgement.Schedule.TrialTime
+	left := d.Plan.Budget - j.Elapsed
+	if j.Written <= 0 || left <= 0 || trial <= 0 {
+		return ""
+	}
+	more := j.Written / float64(len(d.Plan.Layouts)) * left.Seconds() / trial.Seconds()
+	return fmt.Sprintf("Pilots wrote %s; trials like them write %s within the budget of %s.", say.Size(int64(j.Written)),
+		say.Size(int64(j.Written+more)), say.Human(d.Plan.Budget))
 }
 
 // stamp formats a moment in the stored time zone.

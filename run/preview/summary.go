@@ -45,6 +45,9 @@ func (v Preview) Summary(to io.Writer, opts document.TerminalOptions) error {
 	for _, s := range v.Space {
 		about = append(about, document.Text("Space: "+spaceLine(s)))
 	}
+	if slices.ContainsFunc(v.Conditions, func(c filewise.Condition) bool { return c.Name == filewise.CondWrites }) {
+		about = append(about, document.Text("Writes: as much as the storage takes while trials work; run says it after the pilots"))
+	}
 	layouts := []document.Block{v.layoutTable()}
 	if n := len(v.Layouts) - mostLayouts; n > 0 {
 		layouts = append(layouts, document.Note(fmt.Sprintf("… and %s", filewise.Counted(n, "layout"))))

@@ -91,7 +91,7 @@ func (x *Display) relevanceOnce() {
 		return
 	}
 	x.relevance = true
-	for _, text := range []string{report.Relevance(x.shown()), report.Conditions(x.shown())} {
+	for _, text := range []string{report.Relevance(x.shown()), report.Conditions(x.shown()), report.WritesAhead(x.shown())} {
 		if text != "" {
 			x.erase()
 			x.say(text)
