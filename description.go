@@ -22,6 +22,9 @@ type Usual struct {
 	BytesGrown  int64 `json:"bytes_grown,omitempty"`
 	CommitEvery int   `json:"commit_every,omitempty"`
 	Apart       bool  `json:"apart,omitempty"` // each connection has a separate table
+	// IndexedFirst is scan's: indexes are made before the load, so that no file holds only pages of an index that no query
+	// reads.
+	IndexedFirst bool `json:"indexed_first,omitempty"`
 	// Files lists the numbers of files to compare. Further numbers would add no information, and would use up budget.
 	Files []int `json:"files,omitempty"`
 }

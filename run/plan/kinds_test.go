@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -140,10 +141,12 @@ func TestPublishedInsertsKeepNoBuilds(t *testing.T) {
 	}
 }
 
-// Indexes that the article had when it loaded its tables are made before the load, and no others.
+// Indexes that the article had when it loaded its tables are made before the load. InnoDB's always are: their pages lie in
+// the files where the load has come to, and a file that held nothing else would not be read.
 func TestIndexedFirst(t *testing.T) {
 	for _, engine := range []string{"sqlite", "mariadb", "mysql", "postgres"} {
-		for published, stage := range map[bool]string{true: filewise.StageBuild, false: filewise.StageLoad} {
+		usual := map[string]string{"sqlite": filewise.StageLoad, "postgres": filewise.StageLoad}
+		for published, stage := range map[bool]string{true: filewise.StageBuild, false: cmp.Or(usual[engine], filewise.StageBuild)} {
 			p := made(t, engine, func(o *plan.Options) {
 				o.Scenario, o.AsPublished = "scan", plan.Opt[bool]{Value: published}
 				if published {

@@ -28,6 +28,9 @@ func (m *maker) setUsual() error {
 	if n := u.RowsAFile * int64(m.mostFiles()); n > 0 && !m.o.AsPublished.Value {
 		usual(&m.o.Rows, n)
 	}
+	if u.IndexedFirst {
+		m.sc.Params.IndexedFirst = true
+	}
 	if !ok || m.plan.Target.Mode == filewise.Embedded || m.designed() {
 		return nil
 	}
