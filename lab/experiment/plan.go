@@ -191,7 +191,7 @@ type Judgement struct {
 	Elapsed   time.Duration      `json:"elapsed_ns"`   // wall time of all trials
 	Measuring time.Duration      `json:"measuring_ns"` // part of Elapsed within measured windows
 	Stages    []filewise.Stage   `json:"stages"`       // Elapsed, split by stage
-	// Written is what the server wrote in the measured parts of all trials, in bytes. 0 means not known.
+	// Written counts the bytes that the server wrote in the measured parts of all trials. 0 means not known.
 	Written float64 `json:"written_bytes,omitempty"`
 	// Forecast is the resolution within the budget. It is nil if not known yet, or if the plan has no interleaved blocks.
 	Forecast *Forecast `json:"forecast,omitempty"`

@@ -141,8 +141,8 @@ func TestPublishedInsertsKeepNoBuilds(t *testing.T) {
 	}
 }
 
-// Indexes that the article had when it loaded its tables are made before the load. InnoDB's always are: their pages lie in
-// the files where the load has come to, and a file that held nothing else would not be read.
+// Indexes that the article had when it loaded its tables are made before the load. InnoDB's always are, so that their pages
+// lie between the rows': a file that held nothing else would not be read.
 func TestIndexedFirst(t *testing.T) {
 	for _, engine := range []string{"sqlite", "mariadb", "mysql", "postgres"} {
 		usual := map[string]string{"sqlite": filewise.StageLoad, "postgres": filewise.StageLoad}

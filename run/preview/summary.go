@@ -46,7 +46,7 @@ func (v Preview) Summary(to io.Writer, opts document.TerminalOptions) error {
 		about = append(about, document.Text("Space: "+spaceLine(s)))
 	}
 	if slices.ContainsFunc(v.Conditions, func(c filewise.Condition) bool { return c.Name == filewise.CondWrites }) {
-		about = append(about, document.Text("Writes: as much as the storage takes while trials work; run says it after the pilots"))
+		about = append(about, document.Text("Writes: as much as the storage takes while trials work; the pilots measure it"))
 	}
 	layouts := []document.Block{v.layoutTable()}
 	if n := len(v.Layouts) - mostLayouts; n > 0 {
