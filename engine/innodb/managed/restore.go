@@ -23,8 +23,14 @@ const dumpPrograms = "mariadb-dump, mysqldump or mydumper"
 
 // CheckDump reads a program's dump, and refuses layouts that cannot hold its tables.
 func (e Engine) CheckDump(ctx context.Context, t filewise.Target, layouts []filewise.Layout, p filewise.Program) error {
-	all := map[string]definition{}
+	all, database := map[string]definition{}, ""
 	err := eachStatement(ctx, "reading", p.Custom.From, func(text string) error {
+		if m := uses.FindStringSubmatch(text); m != nil {
+			if database != "" && database != m[1] {
+				return errSeveral
+			}
+			database = m[1]
+		}
 		d, is := define(text)
 		if is {
 			all[d.name] = d
@@ -33,7 +39,7 @@ func (e Engine) CheckDump(ctx context.Context, t filewise.Target, layouts []file
 		}
 		return nil
 	})
-	if err == nil && len(all) == 0 {
+	if len(all) == 0 && (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) { // a file of rows is one statement that does not end
 		err = dumpfile.NotWritten(dumpPrograms, "there is no CREATE TABLE in it")
 	}
 	if err == nil {

@@ -16,6 +16,7 @@ import (
 func TestCheckHead(t *testing.T) {
 	for head, says := range map[string]string{"PGDMP\x01": "an archive of pg_dump", "PK\x03\x04 -- MySQL dump": "unpack it",
 		"--\n-- PostgreSQL database dump\n": "a script of pg_dump", strings.Repeat("\x00", 257) + "ustar": "a tar archive",
+		"\x04\x22\x4d\x18\x64": "packed by lz4", "Salted__\x01": "decrypt it", "<?xml": "XML", "[{": "JSON", "a\x00b": "binary",
 		"-- MariaDB dump 10": "", "-- MySQL dump": "", "-- phpMyAdmin SQL Dump": "", "SELECT 'PGDMP ustar'": ""} {
 		err := CheckHead([]byte(head), "mysqldump", "mysqldump", "mariadb-dump")
 		if says == "" && err != nil || says != "" && (err == nil || !strings.HasPrefix(err.Error(), "not written by mysqldump: ") ||

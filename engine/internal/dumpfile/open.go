@@ -35,7 +35,11 @@ var signs = []struct{ of, what string }{
 	{"PGDMP", "an archive of pg_dump"}, {"-- PostgreSQL database dump", "a script of pg_dump"},
 	{"-- PostgreSQL database cluster dump", "a script of pg_dumpall"}, {"-- MySQL dump", "a script of mysqldump"},
 	{"-- MariaDB dump", "a script of mariadb-dump"}, {"SQLite format 3\x00", "a database of SQLite"}, {"TAPE", "a backup of SQL Server"},
-	{"PRAGMA foreign_keys", "a dump of SQLite"},
+	{"PRAGMA foreign_keys", "a dump of SQLite"}, {"\x04\x22\x4d\x18", "packed by lz4: unpack it"}, {"\x89LZO", "packed by lzop: unpack it"},
+	{"\x1f\x9d", "packed by compress: unpack it"}, {"\x5d\x00\x00", "packed by lzma: unpack it"}, {"qpress10", "packed by qpress: unpack it"},
+	{"\xff\x06\x00\x00sNaPpY", "packed by snappy: unpack it"}, {"Salted__", "encrypted by openssl: decrypt it"},
+	{"-----BEGIN PGP", "encrypted by gpg: decrypt it"}, {"age-encryption.org/", "encrypted by age: decrypt it"}, {"<", "XML or HTML"},
+	{"[", "JSON"}, {"{", "JSON"},
 }
 
 // Head is the number of bytes at the start of a dump in which CheckHead looks for signs.
@@ -53,6 +57,9 @@ func CheckHead(head []byte, programs string, own ...string) error {
 			return nil
 		}
 		return NotWritten(programs, "it is %s", s.what)
+	}
+	if bytes.IndexByte(head, 0) >= 0 {
+		return NotWritten(programs, "it is a binary file of an unknown form")
 	}
 	return nil
 }

@@ -39,8 +39,11 @@ func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reade
 		if errors.Is(err, io.EOF) {
 			return has, dumpfile.Refused(custom.Tables, why, func(name string) bool { return has[name] }, filewise.KindSingle)
 		}
+		if strings.HasPrefix(text, `\connect`) {
+			err = errSeveral
+		}
 		if err != nil {
-			return nil, err
+			return has, err
 		}
 		if copies.MatchString(text) {
 			if _, err := io.Copy(io.Discard, &block{in: all.in}); err != nil {

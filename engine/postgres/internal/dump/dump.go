@@ -31,11 +31,16 @@ func Check(ctx context.Context, in installed.Server, layouts []filewise.Layout, 
 		step.End()
 		err = errors.Join(err, wait(err != nil))
 	}
+	if len(has) == 0 && (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) { // a file of rows is one statement that does not end
+		err = dumpfile.NotWritten(programs, "there is no CREATE TABLE in it")
+	}
 	if err == nil { // after an error the map would be incomplete
 		err = dumpfile.CheckTables(custom, func(name string) bool { return has[name] }, " (one of another schema than public is SCHEMA.TABLE)")
 	}
 	return dumpfile.Failed(custom.From, programs, err)
 }
+
+var errSeveral = errors.New("it contains several databases, or creates one: leave -C out, and do not use pg_dumpall")
 
 // open opens the script of a dump. wait ends the program that makes the script.
 func open(ctx context.Context, in installed.Server, path string, only ...string) (text io.Reader, wait func(failed bool) error,

@@ -88,14 +88,19 @@ func TestLinkInADump(t *testing.T) {
 func TestNotADump(t *testing.T) {
 	custom := &filewise.CustomSQL{Tables: []filewise.CustomTable{{Name: "orders", Key: "id"}}}
 	for text, says := range map[string]string{"create table orders (id int);\n": "CREATE TABLE has an unknown form",
-		"-- MySQL dump 10.13\n": "a script of mysqldump", "PK\x03\x04": "unpack it"} {
+		"-- MySQL dump 10.13\n": "a script of mysqldump", "PK\x03\x04": "unpack it", "id,status\n1,new\n": "no CREATE TABLE in it",
+		"CREATE ROLE app;\n": "no CREATE TABLE in it", "\\connect shop\n": "several databases"} {
 		path := filepath.Join(t.TempDir(), "dump.sql")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		custom.From = path
 		err := Check(t.Context(), installed.Server{}, nil, custom)
-		if err == nil || !strings.HasPrefix(err.Error(), "not written by pg_dump: ") || !strings.Contains(err.Error(), says) {
+		of := "not written by pg_dump: "
+		if strings.HasPrefix(says, "several") {
+			of = "restoring"
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), of) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -112,7 +112,10 @@ func (b *block) Read(to []byte) (int, error) {
 		}
 		line, err := b.in.ReadSlice('\n')
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			return 0, fmt.Errorf("the dump ends within rows: %w", errors.Join(err, io.ErrUnexpectedEOF))
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return 0, fmt.Errorf("the dump ends within rows: %w", err)
 		}
 		if !b.mid && string(bytes.TrimRight(line, "\r\n")) == `\.` {
 			b.end = true

@@ -76,7 +76,7 @@ func (r *restorer) run(ctx context.Context, conn *pgx.Conn) error {
 		case err != nil:
 			return err
 		case strings.HasPrefix(text, `\connect`):
-			return errors.New("it contains several databases, or creates one: leave -C out, and do not use pg_dumpall")
+			return errSeveral
 		case strings.HasPrefix(text, `\restrict`), strings.HasPrefix(text, `\unrestrict`):
 		case strings.HasPrefix(text, "SET default_tablespace = "), others.MatchString(text): // about the original server
 		case r.foreign(text):
