@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/dumpfile"
 	"filewise/internal/filesystem"
@@ -67,7 +68,7 @@ func openScript(path string) (io.ReadCloser, error) {
 	}{in, f}, nil
 }
 
-var errSeveral = errors.New("it contains several databases: dump only one")
+var errSeveral = filewise.Errorf(filewise.CodeUsage, "dump only one", "the dump contains several databases")
 
 // endings lists the endings of mydumper's files: the database, tables, views, triggers, routines with events, and rows.
 // Rows are read before the triggers.

@@ -94,7 +94,7 @@ func TestNotADump(t *testing.T) {
 		err := Engine{dialect.MariaDB}.CheckDump(t.Context(), filewise.Target{}, nil, p)
 		of := "not written by mariadb-dump, mysqldump or mydumper: "
 		if strings.HasPrefix(says, "several") {
-			of = "restoring"
+			of = "the dump contains "
 		}
 		if err == nil || !strings.HasPrefix(err.Error(), of) ||
 			!strings.Contains(err.Error(), says) || filewise.RemedyOf(err) == "" {

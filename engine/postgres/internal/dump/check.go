@@ -47,7 +47,7 @@ func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reade
 		}
 		if copies.MatchString(text) {
 			if _, err := io.Copy(io.Discard, &block{in: all.in}); err != nil {
-				return nil, err
+				return has, err
 			}
 		}
 		m := creates.FindStringSubmatch(text)

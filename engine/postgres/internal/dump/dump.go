@@ -40,7 +40,8 @@ func Check(ctx context.Context, in installed.Server, layouts []filewise.Layout, 
 	return dumpfile.Failed(custom.From, programs, err)
 }
 
-var errSeveral = errors.New("it contains several databases, or creates one: leave -C out, and do not use pg_dumpall")
+var errSeveral = filewise.Errorf(filewise.CodeUsage, "leave -C out, and do not use pg_dumpall",
+	"the dump contains several databases, or creates one")
 
 // open opens the script of a dump. wait ends the program that makes the script.
 func open(ctx context.Context, in installed.Server, path string, only ...string) (text io.Reader, wait func(failed bool) error,

@@ -89,7 +89,8 @@ func TestNotADump(t *testing.T) {
 	custom := &filewise.CustomSQL{Tables: []filewise.CustomTable{{Name: "orders", Key: "id"}}}
 	for text, says := range map[string]string{"create table orders (id int);\n": "CREATE TABLE has an unknown form",
 		"-- MySQL dump 10.13\n": "a script of mysqldump", "PK\x03\x04": "unpack it", "id,status\n1,new\n": "no CREATE TABLE in it",
-		"CREATE ROLE app;\n": "no CREATE TABLE in it", "\\connect shop\n": "several databases"} {
+		"CREATE ROLE app;\n": "no CREATE TABLE in it", "\\connect shop\n": "several databases",
+		"CREATE TABLE public.orders (\n    id int\n);\nCOPY public.orders (id) FROM stdin;\n1\n": "ends within rows"} {
 		path := filepath.Join(t.TempDir(), "dump.sql")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -98,6 +99,8 @@ func TestNotADump(t *testing.T) {
 		err := Check(t.Context(), installed.Server{}, nil, custom)
 		of := "not written by pg_dump: "
 		if strings.HasPrefix(says, "several") {
+			of = "the dump contains "
+		} else if strings.HasPrefix(says, "ends") {
 			of = "restoring"
 		}
 		if err == nil || !strings.HasPrefix(err.Error(), of) || !strings.Contains(err.Error(), says) {
