@@ -5,12 +5,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"filewise/lab/verdict/internal/vectorstest"
 )
 
 // With as many blocks as forecast, a difference of that size is seen in 80 % of
 // experiments or somewhat more, and with half as many in clearly fewer.
 func TestBlocksToSee(t *testing.T) {
-	if underRace || testing.Short() {
+	if vectorstest.Raced || testing.Short() {
 		t.Skip("a simulation")
 	}
 	const sd, sims = 0.03, 300
@@ -70,7 +72,7 @@ func TestBlocksGrowWithNoise(t *testing.T) {
 
 // Designs without printed boundaries need one simulation, not one for each n.
 func TestBlocksToSeeElsewhere(t *testing.T) {
-	if underRace || testing.Short() {
+	if vectorstest.Raced || testing.Short() {
 		t.Skip("a simulation")
 	}
 	usual := must(BlocksToSee(0.03, 3, 0.95, []float64{0.04, 0.02}))

@@ -5,11 +5,13 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"filewise/lab/verdict/internal/vectorstest"
 )
 
 // One layout that is much noisier than the others breaks rules 1 and not rules 2.
 func TestOneNoisyLayout(t *testing.T) {
-	if underRace || testing.Short() {
+	if vectorstest.Raced || testing.Short() {
 		t.Skip("a simulation")
 	}
 	const sims = 80

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"filewise/lab/verdict/internal/vectorstest"
 )
 
 // world is a simulated truth in which no layout differs from another.
@@ -64,7 +66,7 @@ func falseClaim(r Result) bool {
 
 func claims(t *testing.T, w world, sims int, seed uint64, change func(Table)) float64 {
 	t.Helper()
-	if underRace || testing.Short() {
+	if vectorstest.Raced || testing.Short() {
 		t.Skip("a long simulation")
 	}
 	count := 0

@@ -174,37 +174,6 @@ func testAlphaSpending(t *testing.T, data json.RawMessage) {
 	}
 }
 
-// testModeratedFixedN: with a single analysis that may use all the error, the
-// boundary is the fixed-n critical value.
-func testModeratedFixedN(t *testing.T, data json.RawMessage) {
-	if underRace {
-		t.Skip("a long simulation")
-	}
-	var v struct {
-		Tol   float64
-		Table []struct {
-			K, N     int
-			TwoSided float64 `json:"two_sided_95"`
-			OneSided float64 `json:"one_sided_95"`
-		}
-	}
-	decode(t, data, &v)
-	analyses := map[int][]int{}
-	for _, want := range v.Table {
-		analyses[want.K] = append(analyses[want.K], want.N)
-	}
-	tables := map[int]boundary.Table{}
-	for k, ns := range analyses {
-		tables[k] = boundary.Rules1.FixedN(k, ns, 0.05, 60_000, 3)
-	}
-	for _, want := range v.Table {
-		i := slices.Index(analyses[want.K], want.N)
-		what := fmt.Sprintf("K=%d n=%d", want.K, want.N)
-		relative(t, what+" two-sided", tables[want.K].TwoSided[i], want.TwoSided, v.Tol)
-		relative(t, what+" one-sided", tables[want.K].OneSided[i], want.OneSided, v.Tol)
-	}
-}
-
 type step struct {
 	Block, Runs int
 	Alive       []bool

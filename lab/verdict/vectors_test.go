@@ -8,19 +8,18 @@ import (
 )
 
 // vectorTests has one test per group of testdata/stat-vectors.json that is about the
-// method; those about classical statistics are in package stats.
+// method; those about classical statistics are in package stats, one is in package boundary.
 var vectorTests = map[string]func(*testing.T, json.RawMessage){
-	"robust_two_way":             testRobustTwoWay,
-	"boundaries":                 testBoundaries,
-	"moderated_fixed_n_critical": testModeratedFixedN,
-	"sequential_traces":          testSequentialTraces,
-	"alpha_spending":             testAlphaSpending,
-	"incomplete_two_way_ls":      testIncomplete,
+	"robust_two_way":        testRobustTwoWay,
+	"boundaries":            testBoundaries,
+	"sequential_traces":     testSequentialTraces,
+	"alpha_spending":        testAlphaSpending,
+	"incomplete_two_way_ls": testIncomplete,
 }
 
 const (
 	vectorsFile    = "testdata/stat-vectors.json"
-	classicVectors = 23 // groups that package stats tests alone
+	classicVectors = 24 // groups that packages stats and boundary test alone
 )
 
 var decode, relative, nearAll = vectorstest.Decode, vectorstest.Relative, vectorstest.NearAll

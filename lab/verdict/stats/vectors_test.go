@@ -39,7 +39,7 @@ var vectorTests = map[string]func(*testing.T, json.RawMessage){
 	"t_mixture_cs":             testMixture,
 }
 
-const methodVectors = 5 // groups that package verdict tests
+const methodVectors = 5 // groups that packages verdict and boundary test
 
 func TestVectors(t *testing.T) {
 	vectorstest.Run(t, "../testdata/stat-vectors.json", methodVectors, vectorTests)

@@ -140,22 +140,6 @@ func (r Rules) simulate(k, first int, nmaxes []int, alpha float64, sims int, see
 	return tables
 }
 
-// FixedN returns the critical values for a single analysis after n blocks, for each n (at least 3, ascending), without the
-// safety factor. Comparing them with Simulate's shows the cost of looking often.
-func (r Rules) FixedN(k int, ns []int, alpha float64, sims int, seed uint64) Table {
-	world := newWorld(r, k, sims, seed)
-	keep := int(math.Round((1 - alpha) * float64(sims)))
-	var t Table
-	for _, n := range ns {
-		for world.n < n {
-			world.nextBlock()
-		}
-		t.TwoSided = append(t.TwoSided, NthSmallest(world.two, keep-1))
-		t.OneSided = append(t.OneSided, NthSmallest(world.one, keep-1))
-	}
-	return t
-}
-
 // design is one error-spending plan over the simulated experiments.
 type design struct {
 	rules       Rules

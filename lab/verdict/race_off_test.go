@@ -1,5 +1,0 @@
-//go:build !race
-
-package verdict
-
-const underRace = false
