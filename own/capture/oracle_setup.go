@@ -45,12 +45,9 @@ func (c *oracleColumn) expression(i int, reported bool) string {
 	if v := customsql.Choice(c.ColumnFacts, reported, part, c.literal); v != "" {
 		return v
 	}
+	low, high := bounds(c.ColumnFacts, reported)
 	switch c.Type {
 	case filewise.TypeWhole, filewise.TypeNumber:
-		low, high := c.Low, c.High
-		if low == "" || high == "" {
-			low, high = "1", "1000"
-		}
 		whole := c.scale <= 0 && !strings.ContainsAny(low+high, ".")
 		switch {
 		case c.Unique && whole:
@@ -60,10 +57,6 @@ func (c *oracleColumn) expression(i int, reported bool) string {
 		}
 		return fmt.Sprintf("ROUND(%s + %s * (%s - (%s)), %d)", low, part, high, low, max(c.scale, 2))
 	case filewise.TypeTime:
-		low, high := c.Low, c.High
-		if low == "" || high == "" {
-			low, high = "2000-01-01 00:00:00", "2030-01-01 00:00:00"
-		}
 		const moment = "TO_DATE('%s', 'YYYY-MM-DD HH24:MI:SS')"
 		from, to := fmt.Sprintf(moment, low), fmt.Sprintf(moment, high)
 		return fmt.Sprintf("%s + %s * (%s - %s)", from, part, to, from)

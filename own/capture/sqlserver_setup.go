@@ -7,6 +7,7 @@ import (
 
 	"filewise"
 	"filewise/engine/customsql"
+	"filewise/engine/sqlserver/dialect"
 )
 
 // slice is the number of rows that a set-up adds in one transaction.
@@ -17,6 +18,17 @@ type madeColumn struct {
 	filewise.ColumnFacts
 	definition string
 	numbered   bool // an IDENTITY column
+}
+
+// bounds returns the range of a column's made values: its own if that may be shown.
+func bounds(c filewise.ColumnFacts, reported bool) (low, high string) {
+	switch {
+	case reported && c.Low != "" && c.High != "":
+		return c.Low, c.High
+	case c.Type == filewise.TypeTime:
+		return "2000-01-01 00:00:00", "2030-01-01 00:00:00"
+	}
+	return "1", "1000"
 }
 
 // definition returns a column's part of CREATE TABLE. It is empty if the column is left out. Only keys are NOT NULL,
@@ -48,7 +60,7 @@ func (w *ofSQLServer) definition(r filewise.Row, c filewise.ColumnFacts) string 
 	if r.Yes(9) || r.Yes(5) {
 		null = " NOT NULL"
 	}
-	return bracketed(c.Name) + " " + kind + null
+	return dialect.Ident(c.Name) + " " + kind + null
 }
 
 // create returns a function that returns the statements to make a table with as many rows as this one. Its values have
@@ -59,14 +71,14 @@ func (w *ofSQLServer) create(name, schema string, rows int64, columns []madeColu
 	return func(spread string, tell func(filewise.ColumnFacts) bool) (all []string) {
 		if schema != usualSchema && !w.schemas[schema] {
 			w.schemas[schema] = true
-			all = append(all, "CREATE SCHEMA "+bracketed(schema))
+			all = append(all, "CREATE SCHEMA "+dialect.Ident(schema))
 		}
-		table := bracketed(schema) + "." + bracketed(name)
+		table := dialect.Ident(schema) + "." + dialect.Ident(name)
 		var defined, names, values, known []string
 		for i, c := range columns {
 			defined, known = append(defined, c.definition), append(known, c.Name)
 			if v := sqlServerValue(c.ColumnFacts, i, tell(c.ColumnFacts)); v != "" && !c.numbered {
-				names, values = append(names, bracketed(c.Name)), append(values, v)
+				names, values = append(names, dialect.Ident(c.Name)), append(values, v)
 			}
 		}
 		all = append(all, strings.TrimSpace(fmt.Sprintf("CREATE TABLE %s (%s) %s", table, strings.Join(defined, ", "), spread)))
@@ -94,7 +106,7 @@ func (w *ofSQLServer) indexes(table string, known []string, rows []filewise.Row,
 		for len(rows) > 0 && rows[0].Int(0) == first.Int(0) {
 			column := rows[0].Text(3)
 			left = left || !slices.Contains(known, column)
-			if column = bracketed(column); rows[0].Yes(4) {
+			if column = dialect.Ident(column); rows[0].Yes(4) {
 				column += " DESC"
 			}
 			keys, rows = append(keys, column), rows[1:]
@@ -103,7 +115,7 @@ func (w *ofSQLServer) indexes(table string, known []string, rows []filewise.Row,
 			continue
 		}
 		kind := map[bool]string{true: "UNIQUE "}[first.Yes(2)] + map[bool]string{true: "CLUSTERED ", false: "NONCLUSTERED "}[clustered]
-		all = append(all, fmt.Sprintf("CREATE %sINDEX %s ON %s (%s)", kind, bracketed(first.Text(1)), table, strings.Join(keys, ", ")))
+		all = append(all, fmt.Sprintf("CREATE %sINDEX %s ON %s (%s)", kind, dialect.Ident(first.Text(1)), table, strings.Join(keys, ", ")))
 	}
 	return all
 }
@@ -115,10 +127,7 @@ func sqlServerValue(c filewise.ColumnFacts, i int, reported bool) string {
 	if v := customsql.Choice(c, reported, part, func(v string) string { return sqlServerLiteral(c.Type, v) }); v != "" {
 		return v
 	}
-	low, high := c.Low, c.High
-	if !reported || low == "" {
-		low, high = "1", "1000"
-	}
+	low, high := bounds(c, reported)
 	switch c.Type {
 	case filewise.TypeWhole:
 		if c.Unique {
@@ -132,9 +141,6 @@ func sqlServerValue(c filewise.ColumnFacts, i int, reported bool) string {
 	case filewise.TypeUUID:
 		return "NEWID()"
 	case filewise.TypeTime:
-		if low == "1" {
-			low, high = "2000-01-01 00:00:00", "2030-01-01 00:00:00"
-		}
 		from := "CAST('" + strings.Replace(low, " ", "T", 1) + "' AS datetime2(0))"
 		to := "CAST('" + strings.Replace(high, " ", "T", 1) + "' AS datetime2(0))"
 		return fmt.Sprintf("DATEADD(minute, CAST(%s * DATEDIFF(minute, %s, %s) AS int), %[2]s)", part, from, to)
@@ -160,5 +166,3 @@ func sqlServerLiteral(kind filewise.ColumnType, value string) string {
 	}
 	return value
 }
-
-func bracketed(name string) string { return "[" + strings.ReplaceAll(name, "]", "]]") + "]" }

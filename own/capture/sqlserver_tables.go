@@ -7,14 +7,15 @@ import (
 
 	"filewise"
 	"filewise/engine/customsql"
+	"filewise/engine/sqlserver/dialect"
 )
 
 // find returns the row of a table, named with its schema or without. A dot can be part of the name. It returns nil if
 // there is no table.
 func (w *ofSQLServer) find(ctx context.Context, name string) (filewise.Row, error) {
-	names := []string{bracketed(name)}
+	names := []string{dialect.Ident(name)}
 	if schema, table, ok := strings.Cut(name, "."); ok {
-		names = []string{bracketed(schema) + "." + bracketed(table), bracketed(name)}
+		names = []string{dialect.Ident(schema) + "." + dialect.Ident(table), dialect.Ident(name)}
 	}
 	for _, n := range names {
 		rows, err := w.ask(ctx, "table", nil, n)
@@ -93,7 +94,7 @@ func (w *ofSQLServer) column(r filewise.Row) filewise.ColumnFacts {
 	}
 	least := c.Type == filewise.TypeWhole || c.Type == filewise.TypeText // a least value exists for these types
 	if parent := r.Text(13); parent != "" && least {
-		c.Parent, c.ParentKey = bracketed(r.Text(12))+"."+bracketed(parent), bracketed(r.Text(14))
+		c.Parent, c.ParentKey = dialect.Ident(r.Text(12))+"."+dialect.Ident(parent), dialect.Ident(r.Text(14))
 	}
 	return c
 }
