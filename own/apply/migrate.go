@@ -73,11 +73,10 @@ type writer struct {
 // the server does.
 func Migrate(ctx context.Context, e filewise.Engine, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
 	return run.Script(ctx, t, func(ctx context.Context) (filewise.Migration, error) {
-		p := products[e.Name()]
 		at := t
 		at.Database = w.Database
 		in, err := run.Ask(ctx, t, "a session", func(ctx context.Context) (filewise.Asked, error) {
-			return e.(filewise.Asker).Ask(ctx, at, p.SQL)
+			return e.(filewise.Asker).Ask(ctx, at, SQL(e.Name()))
 		}, func(late filewise.Asked) { _ = late.Close() })
 		if err != nil {
 			return filewise.Migration{}, err

@@ -76,7 +76,7 @@ func (c capturer) Watch(ctx context.Context, t filewise.Target, database string)
 
 func (c capturer) open(ctx context.Context, t filewise.Target, database string) (Watcher, error) {
 	t.Database = database
-	in, err := c.Ask(ctx, t, c.SQL)
+	in, err := c.Ask(ctx, t, SQL(c.Name()))
 	if err != nil {
 		return nil, err
 	}
