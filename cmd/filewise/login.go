@@ -34,7 +34,7 @@ func (a *app) login(ctx context.Context, t filewise.Target, given filewise.Addre
 	environment := os.Getenv("FILEWISE_PASSWORD")
 	socket := full.Host == "" || strings.HasPrefix(full.Host, "/") || strings.HasPrefix(full.Host, "@")
 	// The system identifies the user at the other end of a socket, so many servers need no password there.
-	if o.NoPassword.Value || socket && o.PasswordFile.Value == "" && environment == "" {
+	if o.NoPassword.Value || o.PasswordFile.Value == "" && (socket && environment == "" || !registry().NeedsPassword(t.Engine, full)) {
 		return full, nil
 	}
 	var err error

@@ -44,6 +44,22 @@ func TestNoPasswordIsRemembered(t *testing.T) {
 	}
 }
 
+// Without a user, SQL Server signs in the account that runs Filewise, without a prompt.
+func TestTrustedConnectionAsksForNoPassword(t *testing.T) {
+	t.Setenv("FILEWISE_PASSWORD", "")
+	a := &app{stdin: strings.NewReader(""), stderr: io.Discard}
+	for text, asked := range map[string]bool{"Server=db1;Trusted_Connection=yes": false, "(local)": false, "Server=db1;User ID=ada": true,
+		"sqlserver://ada@db1": true, "mysql://db1": true} {
+		c, err := registry().Choose(&plan.TargetOptions{Target: plan.Of(text)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.login(t.Context(), c.Target, c.Secret, &plan.TargetOptions{}); (err != nil) != asked {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 func ended(c *child) bool {
 	select {
 	case <-c.ended:

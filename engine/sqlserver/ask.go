@@ -15,6 +15,9 @@ import (
 	"filewise/internal/sqlfile"
 )
 
+// NeedsPassword reports whether the address names a user. Otherwise the account that runs Filewise signs in, or a token.
+func (Engine) NeedsPassword(a filewise.Address) bool { return a.User != "" }
+
 // CheckOptions refuses options that the driver does not read.
 func (Engine) CheckOptions(a filewise.Address) error { return checkOptions(a) }
 

@@ -53,6 +53,16 @@ func schemes(e filewise.Engine) []string {
 // does not connect, or look at files.
 type optionChecker interface{ CheckOptions(filewise.Address) error }
 
+// passworder is an engine at which some accounts sign in without a password.
+type passworder interface{ NeedsPassword(filewise.Address) bool }
+
+// NeedsPassword reports whether a password can be needed to sign in at an address of an engine.
+func (all Engines) NeedsPassword(engine string, a filewise.Address) bool {
+	e, err := all.Lookup(engine)
+	p, ok := e.(passworder)
+	return err != nil || !ok || p.NeedsPassword(a)
+}
+
 // ParseTarget finds the engine of a target. A target is NAME:DIR for an embedded engine, of which it returns the
 // directory, or a server's URL. If engines share a scheme, the preferred name decides.
 func (all Engines) ParseTarget(text, preferred string) (filewise.Engine, *filewise.Address, string, error) {
@@ -63,7 +73,7 @@ func (all Engines) ParseTarget(text, preferred string) (filewise.Engine, *filewi
 				dir = drive
 			}
 			if dir == "" {
-				return nil, nil, "", filewise.Errorf(filewise.CodeUsage, "give it as "+e.Name()+":DIR, such as "+e.Name()+":/mnt/data",
+				return nil, nil, "", filewise.Errorf(filewise.CodeUsage, "give it as "+e.Name()+":DIR, such as "+e.Name()+":"+dirExample,
 					"--target %s names no directory", text)
 			}
 			return e, nil, dir, nil

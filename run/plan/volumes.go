@@ -38,10 +38,13 @@ func (m *maker) setVolumes() error {
 func addVolume(t *filewise.Target, v Pair) error {
 	external, dir := t.Elsewhere(), v.Value
 	if v.Bare || v.Name == "" || dir == "" && !external {
-		return BadValue("volume", strconv.Quote(v.String()), "give it as NAME=DIR, such as "+volumeExample)
+		return BadValue("volume", strconv.Quote(v.String()), "give it as NAME=DIR, such as fast="+dirExample)
 	}
 	if strings.ContainsAny(v.Name, "'\"`") { // cmd.exe takes ' literally
 		return BadValue("volume", strconv.Quote(v.String()), "leave the quotes out, or use double ones around the whole, which every shell takes")
+	}
+	if strings.Contains(dir, `"`) && windowsPath.MatchString(dir) { // an escaped quote, and what follows
+		return BadValue("volume", strconv.Quote(v.String()), `leave out the \ before the closing ", which escapes it`)
 	}
 	if !external { // a directory of this machine
 		abs, err := filepath.Abs(dir)

@@ -2,4 +2,4 @@
 
 package plan
 
-const volumeExample = "fast=/mnt/nvme"
+const dirExample = "/mnt/nvme"

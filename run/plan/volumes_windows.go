@@ -1,3 +1,3 @@
 package plan
 
-const volumeExample = `fast=D:\data`
+const dirExample = `D:\data`
