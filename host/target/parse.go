@@ -42,6 +42,9 @@ func Parse(text string, schemes []string) (filewise.Address, error) {
 		if len(text) > 5 && strings.EqualFold(text[:5], "jdbc:") {
 			return a, wrong(form+", where jdbc: and what belongs to the driver are left out", "it is a URL of JDBC")
 		}
+		if text != "" && hostForm.MatchString(text) && slices.Contains(schemes, sqlserver) {
+			return a, wrong(form+`; a SQL Server as tcp:HOST, HOST,PORT or HOST\INSTANCE`, "it is not a URL")
+		}
 		return a, wrong(form, "it is not a URL")
 	}
 	a.Scheme = strings.ToLower(scheme)

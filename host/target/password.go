@@ -121,10 +121,6 @@ func place(a filewise.Address) filewise.Address {
 // SecretsIn returns everything that may be a secret in a text that looks like a URL, even if it cannot be parsed. It
 // serves to mask printed text, so it rather hides too much.
 func SecretsIn(text string) []filewise.Secret {
-	_, rest, ok := strings.Cut(text, "://")
-	if !ok {
-		return nil
-	}
 	var found []filewise.Secret
 	add := func(s string) {
 		if len(s) < 3 {
@@ -137,6 +133,19 @@ func SecretsIn(text string) []filewise.Secret {
 		if decoded, err := url.PathUnescape(s); err == nil && decoded != s {
 			found = append(found, filewise.Secret(decoded))
 		}
+	}
+	pairs, ok := pairsOf(text)
+	if _, behind, is := strings.Cut(text, ";"); !ok && is { // JDBC's
+		pairs, _ = pairsOf(behind)
+	}
+	for _, p := range pairs {
+		if IsSecret(p[0]) {
+			add(p[1])
+		}
+	}
+	_, rest, ok := strings.Cut(text, "://")
+	if !ok {
+		return found
 	}
 	// A password may contain / ? # @ unescaped, so it may end at any @.
 	if at := strings.LastIndex(rest, "@"); at >= 0 {

@@ -22,8 +22,9 @@ func otherForms(text string, schemes []string) (a filewise.Address, ok bool, err
 	case isJDBC:
 		server, rest, _ := strings.Cut(jdbc, ";")
 		pairs, _ := pairsOf(rest)
-		if host, port, is := strings.Cut(server, ":"); is {
-			server = host + "," + port
+		// An IPv6 address is in brackets.
+		if colon := strings.LastIndex(server, ":"); colon > strings.LastIndex(server, "]") {
+			server = server[:colon] + "," + server[colon+1:]
 		}
 		if server != "" {
 			pairs = append([][2]string{{"server", server}}, pairs...)
@@ -38,7 +39,7 @@ func otherForms(text string, schemes []string) (a filewise.Address, ok bool, err
 }
 
 // serverForm matches a server's name that cannot be a file or a word.
-var serverForm = regexp.MustCompile(`(?i)^((tcp|np|lpc|admin):.+|\(local\)(\\.*)?|\(localdb\).*|` +
+var serverForm = regexp.MustCompile(`(?i)^((tcp|np|lpc|admin):.+|\.|\\\\.+|\(local\)(\\.*)?|\(localdb\).*|` +
 	`[\pL\pN._-]+(\\[\pL\pN_$#-]+)?(,\d+)|[\pL\pN._-]+\\[\pL\pN_$#-]+)$`)
 
 func setServer(a *filewise.Address, text string) error {
@@ -59,6 +60,9 @@ func setServer(a *filewise.Address, text string) error {
 	host, a.Path, _ = strings.Cut(strings.TrimSpace(host), `\`)
 	if lower := strings.ToLower(host); lower == "(local)" || lower == "." {
 		host = "localhost"
+	}
+	if inner, ok := strings.CutPrefix(host, "["); ok && ipForm.MatchString(strings.TrimSuffix(inner, "]")) {
+		host = strings.TrimSuffix(inner, "]")
 	}
 	if !hostForm.MatchString(host) && !ipForm.MatchString(host) {
 		return wrong(tcp, "the server is not a name or address")
@@ -84,7 +88,8 @@ var keywords = map[string]func(a *filewise.Address, value string) error{
 	"hostnameincertificate":  inOptions("hostNameInCertificate"),
 	"multisubnetfailover":    inOptions("multisubnetfailover"),
 	"applicationintent":      setIntent,
-	"trusted_connection":     nil, "integratedsecurity": nil,
+	"networklibrary":         setLibrary, "network": setLibrary, "net": setLibrary,
+	"trusted_connection": nil, "integratedsecurity": nil,
 }
 
 // harmless lists keywords that change nothing for Filewise.
@@ -135,6 +140,14 @@ func setIntent(_ *filewise.Address, value string) error {
 		return wrong("leave ApplicationIntent out", "Filewise writes, and a read-only replica cannot be measured")
 	}
 	return nil
+}
+
+// setLibrary takes TCP's library alone: the others are for pipes and shared memory.
+func setLibrary(a *filewise.Address, value string) error {
+	if strings.EqualFold(value, "dbmssocn") {
+		return nil
+	}
+	return setServer(a, "np:")
 }
 
 func inOptions(name string) func(*filewise.Address, string) error {

@@ -15,6 +15,11 @@ func TestOtherForms(t *testing.T) {
 	for _, x := range [][2]string{
 		{`db1\SQLEXPRESS`, "db1|0|SQLEXPRESS|||map[]"},
 		{`(local)`, "localhost|0||||map[]"},
+		{`.`, "localhost|0||||map[]"},
+		{`Server=[::1],14330;Network Library=DBMSSOCN;uid=ada;pwd=p`, "::1|14330||ada|p|map[]"},
+		{`jdbc:sqlserver://[fe80::1]:1433;user=ada;password=p`, "fe80::1|1433||ada|p|map[]"},
+		{`jdbc:sqlserver://[::1];user=ada;password=p`, "::1|0||ada|p|map[]"},
+		{`jdbc:sqlserver://db1\A:1433;integratedSecurity=true`, "db1|1433|A|||map[]"},
 		{`(local)\DEV`, "localhost|0|DEV|||map[]"},
 		{`db1,14330`, "db1|14330||||map[]"},
 		{`tcp:db1,1433`, "db1|1433||||map[]"},
@@ -39,13 +44,16 @@ func TestOtherForms(t *testing.T) {
 		}
 	}
 	for text, remedy := range map[string]string{
-		`(localdb)\MSSQLLocalDB`:  "Express",
-		`np:\\db1\pipe\sql\query`: "TCP/IP",
+		`(localdb)\MSSQLLocalDB`:     "Express",
+		`np:\\db1\pipe\sql\query`:    "TCP/IP",
+		`\\.\pipe\MSSQL$A\sql\query`: "TCP/IP",
+		`lpc:db1`:                    "TCP/IP",
+		`Server=db1;Network Library=dbnmpntw;Trusted_Connection=yes`:    "TCP/IP",
 		`Server=db1;Trusted_Connection=yes;User ID=ada;Password=geheim`: "leave the user",
 		`Server=db1;Trusted_Connection=yes;ApplicationIntent=ReadOnly`:  "ApplicationIntent",
 		`Server=db1;Password=geheim;Geheim2=x`:                          "give a URL",
 		`Database=shop;User=ada;Password=geheim`:                        "Server=HOST",
-		`db1`:                                                           "give it as",
+		`db1`:                                                           `give it as SCHEME://USER@HOST:PORT/DATABASE?OPTION=VALUE; a SQL Server as tcp:HOST`,
 		`Server=db1;Password="geheim`:                                   "give it as",
 		`Server=db1,99999;Password=geheim;User=a`:                       "port",
 	} {
@@ -53,6 +61,11 @@ func TestOtherForms(t *testing.T) {
 		if filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(filewise.RemedyOf(err), remedy) ||
 			strings.Contains(err.Error(), "eheim") {
 			t.Errorf("%s: %v; %s", text, err, filewise.RemedyOf(err))
+		}
+	}
+	for _, text := range []string{`Server=db1;User ID=ada;Password='ge heim;x'`, "jdbc:sqlserver://db1:1433;user=ada;password={ge heim;x}"} {
+		if masked := filewise.Hide(text, SecretsIn(text)...); strings.Contains(masked, "heim") {
+			t.Errorf("%s is masked as %s", text, masked)
 		}
 	}
 	if _, err := Parse(`db1\SQLEXPRESS`, []string{"postgres"}); err == nil {
