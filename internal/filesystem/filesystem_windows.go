@@ -238,6 +238,15 @@ func SyncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
+// InUse reports whether another program has a file open without sharing it.
+func InUse(path string) bool {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err == nil {
+		err = f.Close()
+	}
+	return errors.Is(err, windows.ERROR_SHARING_VIOLATION)
+}
+
 // SyncDir does nothing: NTFS and ReFS journal names.
 func SyncDir(string) error { return nil }
 

@@ -13,10 +13,14 @@ import (
 	"filewise/internal/fault"
 )
 
+// errHeld means that another program has the old file open. A directory without rights gives the same error of Windows.
+var errHeld = errors.New("another program has it open")
+
 // WriteFile renders to a new file next to the file, then renames it. So the path always has the old file or the
 // complete new one, with the old one's rights. What is not a regular file, such as /dev/null or a pipe, is written to,
 // and never replaced. WriteFile follows links that this user, or root, has made.
 func WriteFile(path string, render func(io.Writer) error) (err error) {
+	held := false
 	defer func() { // its errors name handles and part files
 		var place *fs.PathError
 		var places *os.LinkError
@@ -24,6 +28,9 @@ func WriteFile(path string, render func(io.Writer) error) (err error) {
 			err = place.Err
 		} else if errors.As(err, &places) {
 			err = places.Err
+		}
+		if held {
+			err = fmt.Errorf("%w: %w", errHeld, err)
 		}
 	}()
 	if err := CheckName(path); err != nil {
@@ -72,6 +79,7 @@ func WriteFile(path string, render func(io.Writer) error) (err error) {
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = Insist(func() error { return os.Rename(part, path) })
+		held = fault.HeldOpen(err)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(part))
@@ -81,7 +89,7 @@ func WriteFile(path string, render func(io.Writer) error) (err error) {
 
 // NotWritten returns the remedy for an error of WriteFile on the file that --output names.
 func NotWritten(err error) string {
-	if fault.HeldOpen(err) {
+	if errors.Is(err, errHeld) {
 		return "close the program that has it open, or name another file with --output"
 	}
 	if errors.Is(err, ErrHangs) {

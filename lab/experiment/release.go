@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"filewise"
@@ -61,7 +62,7 @@ func (l *life) leftOver(err error) error {
 		return fmt.Errorf("%s in a row could not be dropped: %w", filewise.Counted(r.leftovers, "database"), err)
 	}
 	l.trial.Warnings = append(l.trial.Warnings, filewise.Warning{Code: "left-over",
-		Message: fmt.Sprintf("The trial counts, but its database could not be dropped: %v.", err),
+		Message: fmt.Sprintf("The trial counts, but its database could not be dropped: %s.", strings.TrimSuffix(err.Error(), ".")),
 		Remedy:  "Run “filewise clean” (on a server by URL with its --target) once the cause is gone."})
 	return nil
 }

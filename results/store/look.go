@@ -58,7 +58,7 @@ func look(ctx context.Context, path string) (kind, error) {
 func checkHeader(ctx context.Context, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return filewise.Errorf(filewise.CodeStore, unreadable, "store %s: %w", path, err)
+		return filewise.Errorf(filewise.CodeStore, notOpened(path), "store %s: %w", path, err)
 	}
 	defer f.Close()
 	header := make([]byte, 100)

@@ -94,10 +94,22 @@ func wrap(err error, path, doing string) error {
 		return fmt.Errorf("store %s: cannot %s: %w", path, doing, err)
 	}
 	what, remedy := explain(err)
+	if remedy == unreadable {
+		remedy = notOpened(path)
+	}
 	return filewise.Errorf(filewise.CodeStore, remedy, "store %s: cannot %s: %s%w", path, doing, what, err)
 }
 
 const unreadable = "make the file and its directory readable and writable for you, or name another store with --store or FILEWISE_STORE"
+
+// notOpened returns the remedy if a store cannot be opened, or not for writing. Of a file that another program does not
+// share, SQLite reports that it is read-only.
+func notOpened(path string) string {
+	if filesystem.InUse(path) {
+		return "close the program that has it open (a backup or a virus scanner), or name another store with --store or FILEWISE_STORE"
+	}
+	return unreadable
+}
 
 func explain(err error) (what, remedy string) {
 	c, ok := sqlitedriver.CodesOf(err)
