@@ -4,6 +4,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -27,6 +28,16 @@ func CommandLine(args ...string) string {
 		}
 	}
 	return strings.Join(Each(args, in.word), " ")
+}
+
+// LiteralQuotes reports whether an argument, or a flag's value, begins with a '. Shells remove it, but cmd passes it on.
+func LiteralQuotes(args []string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		if strings.HasPrefix(arg, "-") {
+			_, arg, _ = strings.Cut(arg, "=")
+		}
+		return strings.HasPrefix(arg, "'")
+	})
 }
 
 // inner and last match the backslashes that Windows reads as escapes, before a quote inside the word and before the

@@ -41,6 +41,14 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
+func TestLiteralQuotes(t *testing.T) {
+	for arg, want := range map[string]bool{`'data=D:\x'`: true, "--filter='name=x'": true, "it's": false, "--name=it's": false, "-": false} {
+		if LiteralQuotes([]string{"run", arg}) != want {
+			t.Errorf("%s: %v", arg, !want)
+		}
+	}
+}
+
 // readByWindows takes a command line apart as programs there do it (CommandLineToArgvW).
 func readByWindows(line string) (args []string) {
 	var arg strings.Builder

@@ -70,6 +70,9 @@ func (a *app) reportError(err error, args []string) {
 		}
 	}
 	message, remedy := a.named(filewise.Plain(err), filewise.RemedyOf(err))
+	if code == exitUsage && filewise.LiteralQuotes(a.args) {
+		remedy += `; cmd passes ' on as part of a value: quote by "`
+	}
 	message, remedy = a.masked(message), a.masked(remedy)
 	if a.json || slices.Contains(args, "--json") { // even if an earlier flag is wrong
 		if json.NewEncoder(a.stderr).Encode(failed{failure{filewise.CodeOf(err), code, message, remedy}}) == nil {

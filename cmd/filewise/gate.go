@@ -27,7 +27,7 @@ type resultFlags struct {
 }
 
 func (f *resultFlags) register(fs *pflag.FlagSet) {
-	fs.StringArrayVar(&f.failIf, "fail-if", nil, "exit with 9 if this `condition` holds, such as 'loss > 5 %' or 'p99 > 10 ms' "+
+	fs.StringArrayVar(&f.failIf, "fail-if", nil, "exit with 9 if this `condition` holds, such as \"loss > 5 %\" or \"p99 > 10 ms\" "+
 		"(repeatable)")
 	fs.StringVar(&f.junit, "junit", "", "write verdict and conditions as JUnit XML to this `file`")
 }

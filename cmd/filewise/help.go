@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise/internal/help"
+	"filewise/internal/userdir"
 	"filewise/lab/workload"
 )
 
@@ -55,6 +56,7 @@ var texts embed.FS
 func describe(c *cobra.Command) {
 	if text, err := texts.ReadFile("help/" + strings.ReplaceAll(c.CommandPath(), " ", "-") + ".txt"); err == nil {
 		c.Long, c.Example, _ = strings.Cut(strings.TrimSuffix(string(text), "\n"), "\n\nExamples:\n")
+		c.Example = userdir.Example(c.Example)
 	}
 	for _, sub := range c.Commands() {
 		describe(sub)

@@ -15,6 +15,7 @@ import (
 	"filewise/internal/filesystem"
 	"filewise/internal/help"
 	"filewise/internal/progress"
+	"filewise/internal/userdir"
 	"filewise/own/all"
 	"filewise/own/inspect"
 	"filewise/results/store"
@@ -131,7 +132,7 @@ func strictHelp(root *cobra.Command) {
 		case "completion":
 			c.Args = help.SubcommandsOnly
 			describeCompletion(c)
-			c.Example = "  filewise completion bash > ~/.local/share/bash-completion/completions/filewise"
+			c.Example = userdir.Example(shells["bash"].install)
 			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		case "help":
 			c.Short, c.Long = "Show the help of a command", "Help shows the help of a command, as --help behind it does."

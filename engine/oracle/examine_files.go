@@ -91,7 +91,7 @@ func (e *examination) offered(ctx context.Context) string {
 	var all []string
 	for _, r := range found {
 		if dir := strings.TrimRight(text(r[0]), `/\`); dir != "" {
-			all = append(all, "--volume 'data="+dir+"'")
+			all = append(all, filewise.CommandLine("--volume", "data="+dir))
 		}
 	}
 	if len(all) == 0 {

@@ -251,8 +251,8 @@ func TestNoDefaultPlace(t *testing.T) {
 		places [][]any
 		want   string
 	}{
-		{[][]any{{"/opt/oracle/oradata/FREE/FREEPDB1/"}, {`D:\ora data\`}}, `--volume 'data=/opt/oracle/oradata/FREE/FREEPDB1', or --volume ` +
-			`'data=D:\ora data'`},
+		{[][]any{{"/opt/oracle/oradata/FREE/FREEPDB1/"}, {`D:\ora data\`}}, `--volume data=/opt/oracle/oradata/FREE/FREEPDB1, or --volume ` +
+			`"data=D:\ora data"`},
 		{nil, "--volume NAME=DIR"},
 	} {
 		f := newFake()

@@ -30,9 +30,9 @@ var (
 		Remedy: "bring the volume back (mount, daemon, network)"}
 	readOnly = Fault{Code: filewise.CodePreflight, What: "a volume can be written to no more", Remedy: "bring the volume back, writable"}
 	tooLarge = Fault{Code: filewise.CodePreflight, What: "a file may not become that large",
-		Remedy: "raise the limit of this shell (ulimit -f unlimited), or use a file system with larger files"}
+		Remedy: largerFiles + "use a file system with larger files"}
 	files = Fault{Code: filewise.CodePreflight, What: "no more files may be opened",
-		Remedy: "raise the limit of open files (ulimit -n), or use fewer --connections"}
+		Remedy: MoreFiles + "use fewer --connections"}
 	memory      = Fault{Code: filewise.CodePreflight, What: "memory ran out", Remedy: "end what else takes memory on that machine"}
 	connections = Fault{Code: filewise.CodeStopped, What: "the server takes no more connections", Passes: true,
 		Remedy: "end other sessions there, or have its limit of connections raised (max_connections, or the account's)"}

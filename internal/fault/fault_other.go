@@ -2,6 +2,8 @@
 
 package fault
 
+const MoreFiles, largerFiles = "", ""
+
 var (
 	host                        []row
 	refused, notEmpty, heldOpen []error

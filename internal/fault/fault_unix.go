@@ -4,6 +4,12 @@ package fault
 
 import "syscall"
 
+// The beginnings of remedies, if this system has limits that a user can raise.
+const (
+	MoreFiles   = "raise Filewise's own limit of open files (ulimit -n), or "
+	largerFiles = "raise the limit of this shell (ulimit -f unlimited), or "
+)
+
 // host maps the numbers of errno(3).
 var host = []row{
 	{full, []error{syscall.ENOSPC}},

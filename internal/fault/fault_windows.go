@@ -2,6 +2,9 @@ package fault
 
 import "golang.org/x/sys/windows"
 
+// The beginnings of remedies: this system has no limits that a user can raise.
+const MoreFiles, largerFiles = "", ""
+
 // host maps the numbers of GetLastError, which syscall's names of errno(3) never equal.
 var host = []row{
 	{full, []error{windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL}},

@@ -68,7 +68,7 @@ func refused(had, want int, err error) error {
 	remedy := filewise.RemedyOf(err)
 	switch {
 	case fault.TooManyFiles(err):
-		remedy = "raise Filewise's own limit of open files (ulimit -n), or use fewer --connections"
+		remedy = fault.MoreFiles + "use fewer --connections"
 	case remedy == "":
 		remedy = "raise the server's limit of connections (max_connections), or use fewer --connections"
 	}

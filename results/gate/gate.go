@@ -56,7 +56,7 @@ type Outcome struct {
 	Text      string `json:"text"`
 }
 
-const remedy = "give one such as 'loss > 5 %', 'possible loss of 8 files > 2 %', 'gain > 10 %', 'p99 > 20 %' or 'p99 > 10 ms'"
+const remedy = `give one such as "loss > 5 %", "possible loss of 8 files > 2 %", "gain > 10 %", "p99 > 20 %" or "p99 > 10 ms"`
 
 // Parse reads a condition: [possible] METRIC [of LAYOUT] > LIMIT.
 func Parse(text string) (Condition, error) {
