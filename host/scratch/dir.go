@@ -126,6 +126,7 @@ func makeMarked(e entry) (life *os.File, err error) {
 		return nil, errors.Join(err, volume.Remove(e.name()))
 	}
 	defer dir.Close()
+	_ = filesystem.MakePrivate(e.path()) // a share of another host can lack the right to do so
 	if life, err = setMarker(dir, e); err == nil {
 		return life, nil
 	}
