@@ -44,7 +44,7 @@ func (p Plan) Foreseen(h Host) []filewise.Condition {
 // telling returns the trials that conditions and relevance are read from: the trials of the complete blocks, or else
 // the pilots.
 func (s standing) telling() []filewise.Trial {
-	if trials := s.counted(s.lastBlock()); len(trials) > 0 {
+	if trials := s.counted(s.last); len(trials) > 0 {
 		return trials
 	}
 	return s.donePilots()
@@ -111,7 +111,10 @@ func (a asked) medians(of func(filewise.Layout, filewise.Trial) (float64, bool))
 	for _, l := range a.plan.Layouts {
 		var all []float64
 		for _, t := range a.trials {
-			if x, ok := of(l, t); ok && t.Cell.Layout == l.Name {
+			if t.Cell.Layout != l.Name {
+				continue
+			}
+			if x, ok := of(l, t); ok {
 				all = append(all, x)
 			}
 		}

@@ -23,7 +23,7 @@ const (
 // cliffWarning warns if throughput falls over the run while each write takes longer. It suspects that a cloud volume
 // has spent its burst credits, or an SSD has filled its fast cache.
 func (h history) cliffWarning() []filewise.Warning {
-	third := h.lastBlock() / 3
+	third := h.last / 3
 	if third < 1 {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (h history) change(layout string, third int, of func(filewise.Measure) (flo
 		}
 		return stat.Mean(all, nil) // NaN if there is none
 	}
-	last := h.lastBlock()
+	last := h.last
 	return math.Log(mean(last-third+1, last) / mean(1, third))
 }
 

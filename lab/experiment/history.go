@@ -20,6 +20,9 @@ type history struct {
 	left    []filewise.Trial // pilots of designs that the run has abandoned
 	elapsed time.Duration    // wall time of all trials, left included
 	voids   voids
+	last    int            // the last block
+	most    int            // tries that any cell may have; a void trial allows one more
+	givenUp map[string]int // the first block in which a layout was given up
 }
 
 type cellKey struct {
@@ -36,7 +39,7 @@ type tries struct {
 
 func (p Plan) read(trials []filewise.Trial) history {
 	trials, voids := counted(trials)
-	h := history{plan: p, tries: make(map[cellKey]tries), voids: voids}
+	h := history{plan: p, tries: make(map[cellKey]tries), voids: voids, most: p.Attempts, givenUp: make(map[string]int)}
 	trials = h.ofDesign(trials)
 	h.trials = trials
 	for i := range trials {
@@ -58,6 +61,12 @@ func (p Plan) read(trials []filewise.Trial) history {
 		}
 		h.tries[k] = x
 		h.elapsed += t.Elapsed
+	}
+	for k, x := range h.tries {
+		h.last, h.most = max(h.last, k.block), max(h.most, p.Attempts+x.voids)
+		if at, before := h.givenUp[k.layout]; x.done == nil && x.n >= p.Attempts+x.voids && (!before || k.block < at) {
+			h.givenUp[k.layout] = k.block
+		}
 	}
 	h.plan.Budget = h.budget()
 	return h
@@ -87,19 +96,10 @@ func (h history) open(block, layout int) bool {
 	return x.done == nil && x.n < h.plan.Attempts+x.voids
 }
 
-// mostAttempts returns the largest number of tries that any cell may have. A void trial allows one more try.
-func (h history) mostAttempts() int {
-	most := h.plan.Attempts
-	for _, x := range h.tries {
-		most = max(most, h.plan.Attempts+x.voids)
-	}
-	return most
-}
-
 // cell returns the next trial of a block. First every layout is tried once, in order; then the failed ones are tried
 // again. It returns false if no layout needs a trial.
 func (h history) cell(block int, order []int) (filewise.Cell, bool) {
-	for attempt := 1; attempt <= h.mostAttempts(); attempt++ {
+	for attempt := 1; attempt <= h.most; attempt++ {
 		for pos, i := range order {
 			name := h.plan.Layouts[i].Name
 			if h.open(block, i) && h.tries[cellKey{block, name}].n == attempt-1 {
@@ -119,13 +119,8 @@ func (h history) nextPilot() (filewise.Cell, bool) {
 
 // withdrawn reports whether a layout was given up in a block before b.
 func (h history) withdrawn(layout, b int) bool {
-	for block := range b { // block 0 is the pilot
-		x, tried := h.tries[cellKey{block, h.plan.Layouts[layout].Name}]
-		if tried && x.done == nil && x.n >= h.plan.Attempts+x.voids {
-			return true
-		}
-	}
-	return false
+	at, is := h.givenUp[h.plan.Layouts[layout].Name]
+	return is && at < b
 }
 
 func notBuilt(reason string) bool { return strings.HasPrefix(reason, filewise.StageBuild+": ") }
@@ -151,7 +146,7 @@ func (h history) broken() string {
 	if why := h.unbuilt(); why != "" {
 		return why
 	}
-	left, last, lost := 0, h.lastBlock()+1, ""
+	left, last, lost := 0, h.last+1, ""
 	for i, l := range h.plan.Layouts {
 		if !h.withdrawn(i, last) {
 			left++
@@ -170,20 +165,12 @@ func (h history) broken() string {
 
 // reason returns the last failure of a layout, or "unknown" if there is none.
 func (h history) reason(layout string) string {
-	for b := h.lastBlock(); b >= 0; b-- {
+	for b := h.last; b >= 0; b-- {
 		if x := h.tries[cellKey{b, layout}]; x.reason != "" && x.done == nil {
 			return x.reason
 		}
 	}
 	return "unknown"
-}
-
-func (h history) lastBlock() int {
-	last := 0
-	for k := range h.tries {
-		last = max(last, k.block)
-	}
-	return last
 }
 
 // inBlocks counts the trials measured in blocks, without void trials.
@@ -227,26 +214,29 @@ func (p Plan) openIn(r verdict.Result, layout, b int) bool {
 // block only, because one decided operation lets the others decide more. That is enough: the blocks before the last are
 // complete, or the last would not have begun.
 func (h history) replay(s Schedule, m *memo) ([]verdict.Result, *filewise.Cell, error) {
-	last := h.lastBlock()
+	last := h.last
 	before, known := m.of(s, last-1)
 	if !known {
 		var err error
-		if before, err = h.judge(s, max(last-1, 0)); err != nil {
+		if before, err = h.judge(s, max(last-1, 0), m); err != nil {
 			return before, nil, err
 		}
 		m.keep(s, max(last-1, 0), before)
 	}
+	judged := h.plan.judged(before)
 	for b := 1; b <= last; b++ {
-		cell, open := h.cell(b, h.plan.order(b, h.live(h.plan.judged(before), b)))
-		switch {
-		case open && b == last:
-			return before, &cell, nil
-		case open:
-			results, err := h.judge(s, b-1)
-			return results, &cell, err
+		live := h.live(judged, b)
+		if !slices.ContainsFunc(live, func(i int) bool { return h.open(b, i) }) {
+			continue // without drawing its order
 		}
+		cell, _ := h.cell(b, h.plan.order(b, live))
+		if b == last {
+			return before, &cell, nil
+		}
+		results, err := h.judge(s, b-1, m)
+		return results, &cell, err
 	}
-	results, err := h.judge(s, last)
+	results, err := h.judge(s, last, m)
 	if err == nil {
 		m.keep(s, last, results)
 	}
@@ -254,7 +244,7 @@ func (h history) replay(s Schedule, m *memo) ([]verdict.Result, *filewise.Cell, 
 }
 
 // judge judges the first blocks. Each operation has its own verdict, and the claims of all operations hold together.
-func (h history) judge(s Schedule, blocks int) ([]verdict.Result, error) {
+func (h history) judge(s Schedule, blocks int, m *memo) ([]verdict.Result, error) {
 	operations := h.plan.operations()
 	tables := make([]verdict.Table, len(operations))
 	for f, operation := range operations {
@@ -265,7 +255,8 @@ func (h history) judge(s Schedule, blocks int) ([]verdict.Result, error) {
 	}
 	shared, alone := h.plan.shares()
 	some, err := JudgeOperations(h.plan.JudgedBy(), 1-h.plan.Confidence, len(shared), func(i int, confidence float64) (verdict.Result, error) {
-		r, err := h.plan.judgeTable(s, tables[shared[i]], confidence)
+		cfg, arms := h.plan.judging(s, tables[shared[i]], confidence)
+		r, err := m.judges(shared[i], confidence).Judge(cfg, arms, tables[shared[i]])
 		if err != nil {
 			return r, fmt.Errorf("operation %q: %w", operations[shared[i]], err)
 		}
@@ -336,6 +327,13 @@ type memo struct {
 	schedule Schedule
 	blocks   int
 	results  []verdict.Result
+	series   map[level]*verdict.Series // these go on with each block
+}
+
+// level is an operation, and the confidence at which it is judged.
+type level struct {
+	operation  int
+	confidence float64
 }
 
 // of returns the results cached for these blocks. It returns false if there are none.
@@ -348,6 +346,21 @@ func (m *memo) of(s Schedule, blocks int) ([]verdict.Result, bool) {
 
 func (m *memo) keep(s Schedule, blocks int, results []verdict.Result) {
 	if m != nil {
-		*m = memo{s, blocks, results}
+		m.schedule, m.blocks, m.results = s, blocks, results
 	}
+}
+
+// judges returns what judges an operation at a confidence, with its analyses so far.
+func (m *memo) judges(operation int, confidence float64) *verdict.Series {
+	if m == nil {
+		return new(verdict.Series)
+	}
+	at := level{operation, confidence}
+	if m.series[at] == nil {
+		if m.series == nil {
+			m.series = make(map[level]*verdict.Series)
+		}
+		m.series[at] = new(verdict.Series)
+	}
+	return m.series[at]
 }

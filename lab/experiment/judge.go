@@ -30,7 +30,7 @@ func (p Plan) Rejudge(rules Plan, done []filewise.Trial) (Judgement, error) {
 		return s.judge()
 	}
 	s.plan = rules
-	if s.results, s.err = s.history.judge(s.schedule, blocks); s.err == nil {
+	if s.results, s.err = s.history.judge(s.schedule, blocks, nil); s.err == nil {
 		s.decision = s.settled()
 	}
 	if s.decision.Ending == GoesOn {
@@ -159,7 +159,7 @@ func (h history) warnings(s Schedule) []filewise.Warning {
 		})
 	}
 	for i, l := range h.plan.Layouts {
-		if h.withdrawn(i, h.lastBlock()+1) {
+		if h.withdrawn(i, h.last+1) {
 			out = append(out, filewise.Warning{
 				Code:    "withdrawn",
 				Message: fmt.Sprintf("%s could not be measured to the end: %s.", l.Name, h.reason(l.Name)),

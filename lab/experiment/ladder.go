@@ -104,7 +104,7 @@ func (p Plan) Climb(done []filewise.Trial) (Plan, bool) { return p.standing(done
 func (s standing) climb() (Plan, bool) {
 	p := s.plan
 	_, open := s.nextPilot()
-	if p.Ladder == nil || s.lastBlock() > 0 {
+	if p.Ladder == nil || s.last > 0 {
 		return p, false
 	}
 	if why := s.unfit(); why != "" && len(p.Rungs) > 0 {

@@ -61,3 +61,31 @@ func made(c filewise.Cell, i int) filewise.Trial {
 	}
 	return t
 }
+
+// Choosing the next cell of a long run costs no more memory for each block that is complete.
+func TestCompleteBlocksCostNothing(t *testing.T) {
+	p := Plan{Rules: 3, Seed: 3, Baseline: "1 file", Margin: 0.4, Confidence: 0.95, Goal: verdict.GoalVerdicts, MaxBlocks: 30,
+		Bounds: 0.01, Attempts: 2}
+	for _, n := range []int{1, 2} {
+		p.Layouts = append(p.Layouts, filewise.Layout{Name: filewise.FilesName(n), Rank: n})
+	}
+	after := func(blocks int) float64 {
+		var done []filewise.Trial
+		for block := range blocks + 1 {
+			for i, l := range p.Layouts {
+				done = append(done, filewise.Trial{Cell: filewise.Cell{Pilot: block == 0, Block: block, Position: i, Layout: l.Name, Attempt: 1},
+					State: filewise.Done, Measures: []filewise.Measure{{Operation: "insert", Window: [2]time.Duration{0, time.Second},
+						Work: 1000 + 10*float64((block+i)%2)}}}) // which is faster alternates, so that all stays open
+			}
+		}
+		done = done[:len(done)-1] // in the middle of a block
+		m := new(memo)
+		if at := p.standingBy(done, m); at.decision.Ending != GoesOn || at.next.Block != blocks {
+			t.Fatalf("after %d blocks: %+v, next %+v", blocks, at.decision, at.next)
+		}
+		return testing.AllocsPerRun(10, func() { p.standingBy(done, m) })
+	}
+	if few, many := after(4), after(14); many > 2*few {
+		t.Errorf("allocations after 4 blocks: %v, after 14: %v", few, many)
+	}
+}

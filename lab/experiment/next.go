@@ -54,7 +54,7 @@ func (p Plan) standingBy(done []filewise.Trial, m *memo) standing {
 	case open != nil:
 		s.next = *open
 	default:
-		block := s.lastBlock() + 1
+		block := s.last + 1
 		next := p.order(block, s.live(s.plan.judged(s.results), block))
 		if s.decision = s.ending(len(next)); s.decision.Ending == GoesOn {
 			var left bool
@@ -134,7 +134,7 @@ func (s Schedule) allBlocks() string {
 
 // spent returns the end of the run if the budget allows no further block, or not the blocks that a first analysis needs.
 func (s standing) spent(live int) Decision {
-	p, blocks := s.plan, s.lastBlock()
+	p, blocks := s.plan, s.last
 	if most := p.MostTrials(); most > 0 && s.inBlocks()+live > most {
 		return Decision{Ending: Spent, Why: fmt.Sprintf("%d of the full grid's %d trials are measured, as many as a race takes", s.inBlocks(),
 			len(p.Layouts)*p.MaxBlocks)}

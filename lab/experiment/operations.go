@@ -45,7 +45,7 @@ func (p Plan) judged(results []verdict.Result) []verdict.Result {
 // all are too short: then all are judged, and the broken condition reports it. Rules 1 and 2 exclude none.
 func (s standing) tooShort() (Plan, bool) {
 	p := s.plan
-	if _, open := s.nextPilot(); open || s.lastBlock() > 0 || p.JudgedBy() < JointFrom || len(p.Estimated) > 0 || p.AsPublished != nil {
+	if _, open := s.nextPilot(); open || s.last > 0 || p.JudgedBy() < JointFrom || len(p.Estimated) > 0 || p.AsPublished != nil {
 		return p, false
 	}
 	a := s.asked(nil)

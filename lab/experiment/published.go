@@ -34,7 +34,7 @@ func (s standing) publishedStanding(m *memo) standing {
 	rules.TrialTime = 0 // no verdict depends on it
 	results, known := m.of(rules, complete)
 	if !known {
-		if results, s.err = s.history.judge(rules, complete); s.err == nil {
+		if results, s.err = s.history.judge(rules, complete, m); s.err == nil {
 			m.keep(rules, complete, results)
 		}
 	}

@@ -26,8 +26,11 @@ func (h history) fitsInMemory(trials []filewise.Trial) string {
 	for _, l := range h.plan.Layouts {
 		var sizes, totals, reads []float64
 		for _, t := range trials {
+			if t.Cell.Layout != l.Name {
+				continue
+			}
 			total, known := h.memoryOf(t)
-			if t.Cell.Layout != l.Name || !known {
+			if !known {
 				continue
 			}
 			sizes, totals = append(sizes, dataBytes(t)), append(totals, total)
@@ -123,7 +126,10 @@ func (h history) beforeCheckpoint(trials []filewise.Trial) (why string, cycle ti
 	for _, l := range h.plan.Layouts {
 		var cycles, windows []float64
 		for _, t := range trials {
-			if n, window, ok := checkpointsOf(t); ok && t.Cell.Layout == l.Name {
+			if t.Cell.Layout != l.Name {
+				continue
+			}
+			if n, window, ok := checkpointsOf(t); ok {
 				cycles, windows = append(cycles, n), append(windows, window.Seconds())
 			}
 		}

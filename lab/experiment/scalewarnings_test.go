@@ -54,16 +54,16 @@ func TestFitsInMemory(t *testing.T) {
 		"memory of the client's":    {4 * gib, []filewise.Delta{delta("client memory", probe.MemoryTotal, 16*gib)}, ""},
 	} {
 		s := first(withCounters(x.bytes, x.deltas...))
-		got := s.fitsInMemory(s.counted(s.lastBlock()))
+		got := s.fitsInMemory(s.counted(s.last))
 		if x.want == "" && got != "" || !strings.Contains(got, x.want) {
 			t.Errorf("%s: %q, want %q", name, got, x.want)
 		}
 		s.plan.Params.Cache = workload.CacheWarm // as the condition reads has it
-		if warm := s.fitsInMemory(s.counted(s.lastBlock())); warm != got {
+		if warm := s.fitsInMemory(s.counted(s.last)); warm != got {
 			t.Errorf("%s, warm: %q, want %q", name, warm, got)
 		}
 		s.plan.Params.Cache = string(filewise.CacheStorageCold)
-		if cold := s.fitsInMemory(s.counted(s.lastBlock())); cold != "" {
+		if cold := s.fitsInMemory(s.counted(s.last)); cold != "" {
 			t.Errorf("%s, cold: %q", name, cold)
 		}
 	}
@@ -85,7 +85,7 @@ func TestBeforeCheckpoint(t *testing.T) {
 		"not counted":      {[]filewise.Delta{log}, ""},
 	} {
 		s := first(withCounters(gib, x.deltas...))
-		got, cycle := s.beforeCheckpoint(s.counted(s.lastBlock()))
+		got, cycle := s.beforeCheckpoint(s.counted(s.last))
 		if x.want == "" && got != "" || !strings.Contains(got, x.want) {
 			t.Errorf("%s: %q, want %q", name, got, x.want)
 		}

@@ -22,13 +22,17 @@ const (
 // spreadWarning warns of layouts with several files whose load was uneven.
 func (h history) spreadWarning() []filewise.Warning {
 	var found, read []string
+	trials := h.counted(h.last)
 	for _, l := range h.plan.Layouts {
 		if l.Data.Files < 2 || !evenlyUsed(l) {
 			continue
 		}
 		var even []float64
-		for _, t := range h.counted(h.lastBlock()) {
-			if s, ok := spreadOf(t); ok && t.Cell.Layout == l.Name {
+		for _, t := range trials {
+			if t.Cell.Layout != l.Name {
+				continue
+			}
+			if s, ok := spreadOf(t); ok {
 				even = append(even, s.even)
 			}
 		}

@@ -200,7 +200,9 @@ func counted(trials []filewise.Trial) ([]filewise.Trial, voids) {
 	for i, t := range trials {
 		why, k := void(t), cellKey{t.Cell.Block, t.Cell.Layout}
 		count := why == WarnStoodStill && v.often != "" || why == WarnServerStopped && again[k]
-		again[k] = again[k] || why == WarnServerStopped
+		if why == WarnServerStopped {
+			again[k] = true
+		}
 		if !count {
 			continue
 		}

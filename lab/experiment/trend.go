@@ -49,7 +49,7 @@ func (h history) trendWarning() []filewise.Warning {
 // growth returns ln(last third / first third of the window) for each trial of a layout in blocks.
 func (h history) growth(layout string) []float64 {
 	var out []float64
-	for b := 1; b <= h.lastBlock(); b++ {
+	for b := 1; b <= h.last; b++ {
 		t := h.tries[cellKey{b, layout}].done
 		if t == nil || len(t.Measures) == 0 {
 			continue

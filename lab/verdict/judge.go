@@ -1,6 +1,10 @@
 package verdict
 
-import "math"
+import (
+	"math"
+	"reflect"
+	"slices"
+)
 
 // Blocks from which the forecast and the futility rule are useful.
 const (
@@ -14,7 +18,15 @@ const (
 // blocks, the replay goes on.
 //
 // Errors wrap ErrConfig or ErrTable.
-func Judge(cfg Config, arms []Arm, t Table) (Result, error) {
+func Judge(cfg Config, arms []Arm, t Table) (Result, error) { return new(Series).Judge(cfg, arms, t) }
+
+// Series judges a table that grows by blocks, and makes each analysis once. Its zero value is ready. It is not for
+// concurrent use.
+type Series struct{ replay *replay }
+
+// Judge returns what the function Judge returns. If the table only grew since the last call, analyses are added to the
+// earlier ones.
+func (s *Series) Judge(cfg Config, arms []Arm, t Table) (Result, error) {
 	if err := cfg.check(len(arms)); err != nil {
 		return Result{}, err
 	}
@@ -28,7 +40,12 @@ func Judge(cfg Config, arms []Arm, t Table) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return newReplay(cfg, arms, t, bounds).run(), nil
+	if s.replay != nil && s.replay.continues(cfg, arms, t) {
+		s.replay.extend(t)
+	} else {
+		s.replay = newReplay(cfg, arms, t, bounds)
+	}
+	return s.replay.run(), nil
 }
 
 // replay is the state that each analysis passes to the next.
@@ -43,33 +60,45 @@ type replay struct {
 	frozen    []Estimate // estimates of dropped arms when dropped; their intervals stay
 	carries   []carry    // carry-over between each block's turns, from rules 3 on
 	held      []limits   // tightest limits of each arm so far, from rules 3 on
+	analyses  []Analysis // so far
 }
 
 func newReplay(cfg Config, arms []Arm, t Table, bounds Boundaries) *replay {
 	r := &replay{
-		cfg: cfg, arms: arms, table: t, bounds: bounds,
-		log:       newRows(len(t), len(arms)),
+		cfg: cfg, arms: slices.Clone(arms), bounds: bounds,
 		droppedAt: make([]int, len(arms)),
 		candidate: make([]bool, len(arms)),
 		frozen:    make([]Estimate, len(arms)),
-	}
-	for b, row := range t {
-		for j, cell := range row {
-			if cell.OK {
-				r.log[b][j] = math.Log(cell.Throughput)
-			}
-		}
 	}
 	for j, arm := range arms {
 		r.candidate[j] = arm.Twin == ""
 		r.held = append(r.held, unlimited)
 	}
-	if cfg.Rules > 2 {
-		for _, row := range t {
-			r.carries = append(r.carries, carryOfBlock(row))
+	r.extend(t)
+	return r
+}
+
+// continues reports whether the replay so far is also one of this table's first blocks.
+func (r *replay) continues(cfg Config, arms []Arm, t Table) bool {
+	return reflect.DeepEqual(cfg, r.cfg) && slices.Equal(arms, r.arms) && len(t) >= len(r.table) &&
+		reflect.DeepEqual(t[:len(r.table)], r.table)
+}
+
+// extend takes the table's further blocks.
+func (r *replay) extend(t Table) {
+	logs := newRows(len(t), len(r.arms))
+	for b := len(r.table); b < len(t); b++ {
+		for j, cell := range t[b] {
+			if cell.OK {
+				logs[b][j] = math.Log(cell.Throughput)
+			}
+		}
+		r.log = append(r.log, logs[b])
+		if r.cfg.Rules > 2 {
+			r.carries = append(r.carries, carryOfBlock(t[b]))
 		}
 	}
-	return r
+	r.table = t
 }
 
 // running returns for each arm whether it is still in the running.
@@ -81,18 +110,26 @@ func (r *replay) running() []bool {
 	return out
 }
 
-func (r *replay) run() Result {
-	result := Result{
-		Config: r.cfg, Arms: append([]Arm{}, r.arms...),
-		Analyses: []Analysis{}, Blocks: len(r.table), Warnings: []Warning{},
+// analysed returns the block of the last analysis, or 0.
+func (r *replay) analysed() int {
+	if len(r.analyses) == 0 {
+		return 0
 	}
+	return r.analyses[len(r.analyses)-1].Block
+}
+
+// stopped reports whether the last analysis ended the experiment.
+func (r *replay) stopped() bool {
+	return len(r.analyses) > 0 && !slices.Contains([]Reason{ReasonNone, ReasonFutile}, r.analyses[len(r.analyses)-1].Stop)
+}
+
+func (r *replay) run() Result {
 	blocks := min(len(r.table), r.cfg.MaxBlocks)
-	for n := FirstAnalysis; n <= blocks; n++ {
-		analysis := r.analyse(n)
-		result.Analyses = append(result.Analyses, analysis)
-		if analysis.Stop != ReasonNone && analysis.Stop != ReasonFutile {
-			break
-		}
+	for n := max(FirstAnalysis, r.analysed()+1); n <= blocks && !r.stopped(); n++ {
+		r.analyses = append(r.analyses, r.analyse(n))
+	}
+	result := Result{
+		Config: r.cfg, Arms: slices.Clone(r.arms), Analyses: append([]Analysis{}, r.analyses...), Blocks: len(r.table), Warnings: []Warning{},
 	}
 	g := r.grid(blocks)
 	if analysis, ok := result.Last(); ok {

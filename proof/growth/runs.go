@@ -98,7 +98,8 @@ func manyRuns(ctx context.Context, p *place, _ row, size int) (err error) {
 	return nil
 }
 
-// measured stores a run on the fake engine, in which nothing differs and every block is measured.
+// measured stores a run on the fake engine, in which nothing differs. Its margin is near what all blocks can resolve, so
+// that it goes on to the last of them.
 func measured(ctx context.Context, path string, layouts, blocks int, stderr io.Writer) error {
 	volume := filepath.Join(filepath.Dir(path), "volume")
 	if err := os.MkdirAll(volume, 0o700); err != nil {
@@ -108,8 +109,14 @@ func measured(ctx context.Context, path string, layouts, blocks int, stderr io.W
 	if err != nil {
 		return err
 	}
+	const noise, confidence = 0.02, 0.95
+	half, err := verdict.HalfWidth(noise, layouts, blocks, confidence)
+	if err != nil {
+		return err
+	}
 	plan := experiment.Plan{Scenario: sc.Name, Params: sc.Params, Seed: 7, StorageLimit: "off", Window: time.Second,
-		PilotWindow: 100 * time.Millisecond, SliceLength: 100 * time.Millisecond, Margin: 0.01, Confidence: 0.95, Goal: verdict.GoalVerdicts,
+		PilotWindow: 100 * time.Millisecond, SliceLength: 100 * time.Millisecond, Margin: verdict.Percent(1.2 * half), Confidence: confidence,
+		Goal: verdict.GoalVerdicts, Rules: verdict.NewestRules,
 		MaxBlocks: blocks, Attempts: 2, Target: filewise.Target{Engine: fake.Name, Mode: filewise.Embedded, Durability: filewise.DurabilityFull,
 			Volumes: []filewise.Volume{{Name: "here", Dir: volume}}}}
 	plan.Params.Connections = 1
@@ -118,7 +125,7 @@ func measured(ctx context.Context, path string, layouts, blocks int, stderr io.W
 			Data: filewise.Spread{Files: n + 1, Bytes: 1 << 20, Allocation: filewise.Preallocated, Placement: filewise.PlaceOne}})
 	}
 	plan.Baseline = plan.Layouts[0].Name
-	engine := fake.New(fake.Config{Seed: 3, Noise: 0.02, Throughput: func(filewise.Layout) float64 { return 1000 }})
+	engine := fake.New(fake.Config{Seed: 3, Noise: noise, Throughput: func(filewise.Layout) float64 { return 1000 }})
 	out, err := run.Run(ctx, plan, run.Options{Engine: engine, Clock: engine.Clock(), Store: path, Version: "growth"})
 	fmt.Fprintf(stderr, "%d trials: %s\n", len(out.Data.Trials), out.Run.Why)
 	return err
