@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
-	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"go.temporal.io/api/serviceerror"
@@ -15,6 +13,7 @@ import (
 
 	"filewise"
 	"filewise/fleet/drivers"
+	"filewise/internal/fault"
 	"filewise/results/archive"
 	"filewise/results/store"
 	"filewise/run"
@@ -190,13 +189,12 @@ func (b *bench) passed(o Job) {
 	delete(b.faulty, o.id())
 }
 
-// mayPass reports whether an error comes from a server that does not answer, such as one that is starting, or from
-// storage that is full or failing.
+// mayPass reports whether an error comes from a server that does not answer, such as one that is starting, or from a
+// fault of the host. A directory that the server's account may not use stays so.
 func mayPass(err error) bool {
 	var network *net.OpError
-	return errors.As(err, &network) || slices.ContainsFunc([]error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO}, func(fault error) bool {
-		return errors.Is(err, fault)
-	})
+	_, known := fault.Of(err)
+	return errors.As(err, &network) || known && !errors.Is(err, filewise.ErrVolume)
 }
 
 // later returns an error after which the same request is repeated.
