@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/internal/progress"
 )
 
 // Leftover is something that a killed run has left on a server, and whether it was removed.
@@ -115,6 +116,7 @@ func (env *Environment) removeOnce(ctx context.Context, server filewise.External
 func (l *Leftover) remove(ctx context.Context, server filewise.ExternalServer) error {
 	limited, cancel := context.WithTimeout(ctx, dropPatience)
 	defer cancel()
+	defer progress.Begin(ctx, "removing "+l.Kind+" "+l.Name, 0, "").End()
 	err := server.Remove(limited, l.Leftover)
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -31,6 +31,9 @@ type Options struct {
 	// It may be nil.
 	Notify *notify.Notifier
 	Warn   func(string)
+	// Abandon ends this process at once, because a volume that does not answer holds an interrupted run. It is given an
+	// error's message and remedy. It may be nil.
+	Abandon func(message, remedy string)
 	// Observe returns an observer. It is called after the run is stored and before its next trial. The data are the run's
 	// so far; the monitor can pause and stop the run. Observe may be nil.
 	Observe func(report.Data, *web.Monitor) Observer

@@ -39,6 +39,7 @@ func (o Options) within(ctx context.Context, p experiment.Plan, measure func(*me
 			return out, err
 		}
 	}
+	defer o.watchVolumes(ctx, p.Target.VolumesHere())()
 	announced, err := announce(ctx, p, o)
 	if err != nil {
 		return out, err

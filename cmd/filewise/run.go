@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -81,7 +82,11 @@ func (a *app) runOne(ctx context.Context, made plan.Made, g *resultFlags) (run.O
 func (a *app) options(e filewise.Engine, login run.Login) run.Options {
 	return run.Options{
 		Engine: e, Login: login, Clock: clock, Store: a.storePath, Version: versionString(), Hide: a.masked, Observe: a.observe,
-		Warn:   func(text string) { fmt.Fprintf(a.stderr, "filewise: warning: %s\n", text) },
+		Warn: func(text string) { fmt.Fprintf(a.stderr, "filewise: warning: %s\n", text) },
+		Abandon: func(message, remedy string) {
+			a.reportError(filewise.Errorf(codeInterrupted, remedy, "%s", message), a.args)
+			os.Exit(exitInterrupted)
+		},
 		Result: func(out run.Outcome) error { return a.printData(out.Data) },
 	}
 }

@@ -83,7 +83,9 @@ func (a *app) site(o *plan.Options, login *plan.TargetOptions, host string, labe
 		Login: func(t filewise.Target) run.Login { return a.access(t, nil, filewise.Address{}, login) },
 		Make:  func(job fleet.Job) (plan.Made, error) { return a.makeJob(job, o) },
 		Options: func(made plan.Made) run.Options {
-			return a.options(made.Engine, a.access(made.Target, made.Origin(), made.Secret, &made.Options.TargetOptions))
+			o := a.options(made.Engine, a.access(made.Target, made.Origin(), made.Secret, &made.Options.TargetOptions))
+			o.Abandon = nil // this process has other work
+			return o
 		},
 	}, nil
 }

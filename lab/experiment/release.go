@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/internal/progress"
 )
 
 // release gives the trial's database back. It drops a build for one trial, and a build on which something failed. It
@@ -104,9 +105,12 @@ func (b *build) wake(ctx context.Context) error {
 func (r *Runner) dropBuilds(ctx context.Context) error {
 	ctx, cancel := dropping(ctx)
 	defer cancel()
+	step := progress.Begin(ctx, "dropping databases", int64(len(r.builds)), "databases")
+	defer step.End()
 	var errs []error
 	for _, b := range r.builds {
 		errs = append(errs, b.db.Drop(ctx))
+		step.Add(1)
 	}
 	r.builds = nil
 	return errors.Join(errs...)
