@@ -46,7 +46,7 @@ func (t *text) begin() error {
 		return nil
 	case string(head) == "\xef\xbb\xbf":
 		_, _ = t.in.Discard(len(head))
-	case len(head) == 2 && (head[0] == 0) != (head[1] == 0):
+	case len(head) == 2 && (head[0] == 0) != (head[1] == 0) && head[0] != 0x5d: // lzma
 		return ErrUTF16
 	}
 	t.out = t.in

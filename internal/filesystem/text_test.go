@@ -49,6 +49,7 @@ func TestText(t *testing.T) {
 		"UTF-8 with its mark":              {"\xef\xbb\xbf" + plain, plain, nil},
 		"UTF-16 by PowerShell":             {"\xff\xfe" + inUTF16(0, 1), plain, nil},
 		"UTF-16 with the high bytes first": {"\xfe\xff" + inUTF16(1, 0), plain, nil},
+		"lzma":                             {"\x5d\x00\x00", "\x5d\x00\x00", nil},
 		"UTF-16 without a mark":            {inUTF16(0, 1), "", ErrUTF16},
 		"more than a buffer":               {long, long, nil},
 		"gzip":                             {"\x1f\x8b\x08\x00\x00\xff\xfe", "\x1f\x8b\x08\x00\x00\xff\xfe", nil},

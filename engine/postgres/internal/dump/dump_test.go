@@ -84,6 +84,14 @@ func TestLinkInADump(t *testing.T) {
 	}
 }
 
+// A script that was saved on Windows is read like any other. Texts keep their lines as they are.
+func TestLinesOfWindows(t *testing.T) {
+	in := reader{in: bufio.NewReader(strings.NewReader("CREATE TABLE public.t (\r\n    a text DEFAULT 'x\r\ny'\r\n);\r\n"))}
+	if text, err := in.next(); err != nil || text != "CREATE TABLE public.t (\n    a text DEFAULT 'x\r\ny'\n);" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
 // A script in a form of another program's is reported to be that.
 func TestNotADump(t *testing.T) {
 	custom := &filewise.CustomSQL{Tables: []filewise.CustomTable{{Name: "orders", Key: "id"}}}

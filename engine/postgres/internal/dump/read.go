@@ -42,8 +42,12 @@ func (s *reader) next() (string, error) {
 		case b.Len() == 0 && trimmed[0] == '\\':
 			return trimmed, nil
 		}
+		ends := s.ends(line, trimmed)
+		if before, is := strings.CutSuffix(line, "\r\n"); is && s.quote == "" { // saved on Windows
+			line = before + "\n"
+		}
 		b.WriteString(line)
-		if s.ends(line, trimmed) {
+		if ends {
 			return strings.TrimRight(b.String(), "\r\n"), nil
 		}
 		if err != nil {
