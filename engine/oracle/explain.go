@@ -44,7 +44,6 @@ const (
 	errExists       = 955
 	errNoFile       = 29283 // UTL_FILE: the file is not there, or the server may not touch it
 	errNoFileName   = 29288
-	errNotEmpty     = 1549
 	errConnected    = 1940
 	errSessions     = 2391 // of a profile
 	errRestorePoint = 38881

@@ -96,11 +96,9 @@ func (p Plan) position(block, at int) int {
 	return at
 }
 
-// Climb returns the design to continue with after the pilots, if it can mend a condition that they find broken. It
+// climb returns the design to continue with after the pilots, if it can mend a condition that they find broken. It
 // returns false if the plan stays as it is. The choice follows from plan and trials alone, and from conditions only:
 // never from which layout is faster.
-func (p Plan) Climb(done []filewise.Trial) (Plan, bool) { return p.standing(done).climb() }
-
 func (s standing) climb() (Plan, bool) {
 	p := s.plan
 	_, open := s.nextPilot()

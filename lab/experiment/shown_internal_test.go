@@ -1,6 +1,13 @@
 package experiment
 
-import "testing"
+import (
+	"testing"
+
+	"filewise"
+)
+
+// Climb returns the design that follows these trials.
+func (p Plan) Climb(done []filewise.Trial) (Plan, bool) { return p.standing(done).climb() }
 
 // A run of 5,000 trials is judged some hundred times while it is watched, and what is shown is never far behind.
 func TestLongRunsAreJudgedNowAndThen(t *testing.T) {
