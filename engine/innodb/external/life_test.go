@@ -41,6 +41,9 @@ func life(t *testing.T, s *server, l filewise.Layout, w filewise.Workload, files
 	ctx := deadline(t)
 	db := buildOn(t, s, l, w)
 	fatal(t, db.Settle(ctx))
+	if db.Unsettled == nil { // it writes one file after the other
+		t.Error("its drain would be part of what is judged")
+	}
 	_, err := db.Observe(ctx)
 	fatal(t, err)
 	ledger := work(t, db, w, 0, 50)

@@ -236,7 +236,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	}
 	db := &filewise.Database{
 		Build:  built{b, dialect.NewWork(b, b.design.Schema)},
-		Probes: b.probes(), Bulk: dialect.NewBulk(b, b.design.Schema, false),
+		Probes: b.probes(), Bulk: dialect.NewBulk(b, b.design.Schema, false), Unsettled: errUnsettled,
 	}
 	if l.AddedLater != "" {
 		db.Extend = b.Extend

@@ -28,13 +28,12 @@ func (b *build) Settle(ctx context.Context) error {
 	return b.awaitCheckpoint(ctx, link)
 }
 
-// Unsettled returns an error that explains why writes are not fully measured. An account can only request a flush of
-// tables for export. That writes one file after the other, and so hides the effect of several files. Without the right,
-// the server writes when it likes.
-func (*build) Unsettled() error {
-	return filewise.Errorf(filewise.CodePreflight, "Measure on a managed server of the same version (--engine) to have the drain count.",
-		"on InnoDB by URL there is no drain that writes files side by side")
-}
+// errUnsettled explains why writes are not fully measured. An account can only request a flush of tables for export. That
+// writes one file after the other, and so hides the effect of several files. Without the right, the server writes when it
+// likes.
+var errUnsettled = filewise.Errorf(filewise.CodePreflight,
+	"Measure on a managed server of the same version (--engine) to have the drain count.",
+	"on InnoDB by URL there is no drain that writes files side by side")
 
 // flushes reports whether the account can write out its tables' pages.
 func (s *server) flushes() bool {
