@@ -124,9 +124,6 @@ type Need struct {
 	Until int `json:"until,omitempty"`
 }
 
-// On reports whether a major version has the right.
-func (n Need) On(version int) bool { return version >= n.From && (n.Until == 0 || version <= n.Until) }
-
 // Grants returns the statements that grant the needed rights, each once.
 func Grants(needs []Need) (all []string) {
 	for _, n := range needs {

@@ -39,7 +39,6 @@ var missing = []int{942, 1031, 4043, 6550, 1950, 904}
 
 const (
 	errInterrupted  = 1013 // the user asked to stop
-	errNoObject     = 4043
 	errNoView       = 942
 	errExists       = 955
 	errNoFile       = 29283 // UTL_FILE: the file is not there, or the server may not touch it

@@ -13,7 +13,6 @@ import (
 const (
 	rowsTable = "fw_rows"
 	procedure = "fw_inserts"
-	schema    = "public"
 )
 
 // Sizes of PostgreSQL, in bytes.

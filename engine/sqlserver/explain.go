@@ -22,7 +22,6 @@ const (
 	errNoDatabase   = 911  // database does not exist
 	errNoAccess     = 916  // the login cannot open the database
 	errOffline      = 942  // the database is offline
-	errExists       = 1801 // database exists already
 	errModelLarger  = 1803 // the first file is smaller than model's
 	errInUse        = 3702 // cannot drop: in use
 	errOthersIn     = 5070 // cannot go offline: in use

@@ -55,14 +55,6 @@ func logs(x []float64, n int) ([]float64, error) {
 // Interval is a confidence interval.
 type Interval struct{ Lo, Hi float64 }
 
-// Percent converts the limits of an interval of a log effect to percent: 100(eˣ−1).
-func (i Interval) Percent() Interval {
-	return Interval{Percent(i.Lo), Percent(i.Hi)}
-}
-
-// Percent converts a log effect to percent: 100(eˣ−1).
-func Percent(logEffect float64) float64 { return 100 * math.Expm1(logEffect) }
-
 func sumSquares(x []float64) float64 {
 	if len(x) == 0 {
 		return 0
