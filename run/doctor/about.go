@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 
 	"filewise"
 	"filewise/internal/say"
+	"filewise/lab/workload"
 	"filewise/run/preview"
 )
 
@@ -19,11 +21,13 @@ func Below(name string, d filewise.Description, proven string) string {
 	var b strings.Builder
 	b.WriteString(name + "\n")
 	if d.Bytes > 0 {
+		usual := d.Usual[workload.OperationInserts]
 		rows := ""
-		if d.RowBytes > 0 {
-			rows = fmt.Sprintf(", rows of %d bytes", d.RowBytes)
+		if n := cmp.Or(usual.Row, d.RowBytes); n > 0 {
+			rows = fmt.Sprintf(", rows of %d bytes", n)
 		}
-		fmt.Fprintf(&b, "  usual experiment: %s of data files%s, %s of trials\n", humanize.IBytes(uint64(d.Bytes)), rows, say.Human(d.Budget))
+		fmt.Fprintf(&b, "  inserts by default: %s of data files%s, %s of trials\n", humanize.IBytes(uint64(cmp.Or(usual.Bytes, d.Bytes))), rows,
+			say.Human(d.Budget))
 	}
 	b.WriteString(Labels(d, proven))
 	if len(d.Schemes) > 0 {
