@@ -21,7 +21,7 @@ var host = []row{
 var (
 	refused    = []error{windows.WSAECONNREFUSED}
 	notEmpty   = []error{windows.ERROR_DIR_NOT_EMPTY}
-	closedPipe = []error{windows.ERROR_BROKEN_PIPE, windows.ERROR_NO_DATA}
+	closedPipe = []error{windows.ERROR_BROKEN_PIPE, windows.ERROR_NO_DATA, windows.ERROR_PIPE_NOT_CONNECTED}
 	// If a file is deleted while another program has it open, Windows denies it to everybody until that program closes it.
 	heldOpen = []error{windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION, windows.ERROR_USER_MAPPED_FILE,
 		windows.ERROR_ACCESS_DENIED, windows.ERROR_DELETE_PENDING}
