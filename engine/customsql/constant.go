@@ -58,6 +58,9 @@ var fixed = map[string]string{"DATE_TRUNC": "'day'", "DATE_PART": "'day'", "EXTR
 	"TO_TSVECTOR": "'simple'", "TO_TSQUERY": "'simple'", "PLAINTO_TSQUERY": "'simple'", "PHRASETO_TSQUERY": "'simple'",
 	"WEBSEARCH_TO_TSQUERY": "'simple'"}
 
+// onPaths lists functions whose second argument is a path within JSON.
+var onPaths = []string{"JSON_EXTRACT", "JSON_SET", "JSON_INSERT", "JSON_REPLACE", "JSON_REMOVE", "JSON_VALUE"}
+
 // constant returns a replacement for a value that is a constant of the program and not of a row, otherwise "". A drawn value
 // would break the statement, or make it find nothing.
 func (s *shaper) constant(i int) string {
@@ -78,6 +81,10 @@ func (s *shaper) constant(i int) string {
 	}
 	if text != "" && s.at(i).literal() {
 		return s.at(i).text
+	}
+	if open := s.opening(i); open > 0 && s.at(i).text == "?" && s.items(open+1, i) == 2 &&
+		slices.Contains(onPaths, strings.ToUpper(strings.Trim(s.at(open-1).text, "`"))) && s.at(i-1).is(",") {
+		text = "'$.a'"
 	}
 	if text = cmp.Or(text, s.ordinal(i)); text != "" {
 		return text

@@ -104,6 +104,7 @@ func TestConstants(t *testing.T) {
 		"SELECT a FROM t WHERE a > NUMERIC $1 AND b = timestamp with time zone $2": "SELECT a FROM t WHERE a > ?::NUMERIC " +
 			"AND b = ?::timestamp with time zone",
 		"SELECT IF ( `a` > ?, ... ) , `LPAD` ( `b` , ?, ... ) FROM `t`":       "SELECT IF( `a` > ?,?, ? ) , `LPAD` ( `b` , ?,? ) FROM `t`",
+		"UPDATE `t` SET `a` = `JSON_SET` ( `a` , ?, ... )":                    "UPDATE `t` SET `a` = `JSON_SET` ( `a` , '$.a',? )",
 		"SELECT GROUP_CONCAT ( `a` SEPARATOR ? ) FROM `t`":                    "SELECT GROUP_CONCAT( `a` SEPARATOR ',' ) FROM `t`",
 		"SELECT (_charset) ? FROM `t` WHERE `a` > TIMESTAMP ? AND DATE = ?":   "SELECT ? FROM `t` WHERE `a` > ? AND DATE = ?",
 		"SELECT `a` , `b` FROM `t` GROUP BY ?, ... ORDER BY ? DESC , `b` = ?": "SELECT `a` , `b` FROM `t` GROUP BY 1,2 ORDER BY 1 DESC , `b` = ?",

@@ -18,6 +18,19 @@ var inTable = regexp.MustCompile(`\b(FROM|JOIN|INTO|UPDATE) ([A-Z][A-Z0-9_]*)\b`
 // accepts, for INTERVAL ? DAY.
 var unit = regexp.MustCompile(`\bSQL_TSI_([A-Z]+)\b`)
 
+// alias matches another name of a table that a digest shows as a keyword.
+var alias = regexp.MustCompile(`\bAS ([A-Z][A-Z0-9_]*)\b`)
+
+// aliased restores another name, as in VALUES (…) AS new ON DUPLICATE KEY UPDATE a = new.a, of which a digest has AS NEW and `new`.`a`.
+func aliased(text string) string {
+	return alias.ReplaceAllStringFunc(text, func(found string) string {
+		if m := regexp.MustCompile("(?i)`" + found[3:] + "` ?\\.").FindString(text); m != "" {
+			return "AS " + strings.TrimRight(m, " .")
+		}
+		return found
+	})
+}
+
 // named restores names in digests. If a table's name is a keyword, as in `status`, a digest shows STATUS, which is
 // another table where case counts. MySQL's digests also do not double the backticks in a name.
 func (w *ofInnoDB) named(ctx context.Context, all []filewise.CountedStatement) error {
@@ -41,6 +54,7 @@ func (w *ofInnoDB) named(ctx context.Context, all []filewise.CountedStatement) e
 	}
 	slices.SortFunc(ticked, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // one name can contain another
 	for i := range all {
+		all[i].Text = aliased(all[i].Text)
 		for _, name := range ticked {
 			all[i].Text = strings.ReplaceAll(all[i].Text, "`"+name+"`", dialect.Ident(name))
 		}

@@ -184,3 +184,14 @@ func TestMutatedLogsOfInnoDB(t *testing.T) {
 		return text
 	})
 }
+
+// Another name of a row is written as it is used, where case counts.
+func TestAliasesOfDigests(t *testing.T) {
+	const values = "INSERT INTO `t` VALUES (...) AS "
+	for text, want := range map[string]string{values + "NEW ON DUPLICATE KEY UPDATE `a` = `new` . `a`": values + "`new` ON DUPLICATE KEY " +
+		"UPDATE `a` = `new` . `a`", "SELECT CAST ( ? AS SIGNED )": "SELECT CAST ( ? AS SIGNED )"} {
+		if got := aliased(text); got != want {
+			t.Errorf("%s\nnot %s", got, want)
+		}
+	}
+}
