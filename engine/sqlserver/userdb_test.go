@@ -330,7 +330,8 @@ func TestOwnScript(t *testing.T) {
 	bin, said := t.TempDir(), filepath.Join(t.TempDir(), "said")
 	ok(t, os.WriteFile(filepath.Join(bin, "sqlcmd"), []byte("#!/bin/sh\nprintf '%s\\0' \"$@\" >> \"$SAID\"\n"), 0o700))
 	target := filewise.Target{Database: theirs, Address: &filewise.Address{Host: "db", User: "it's"}, Volumes: volumeSets["windows"][:2]}
-	text, err := backup.SQLServer{Engine: Engine{}}.BackupScript(target, ownLayout(2, "volume", "all", "compression", "on", "buffercount", "64"), filewise.Program{})
+	text, err := backup.SQLServer{Engine: Engine{}}.BackupScript(target,
+		ownLayout(2, "volume", "all", "compression", "on", "buffercount", "64"), filewise.Program{})
 	ok(t, err)
 	run := func(lines []string, name string) error {
 		c := osexec.CommandContext(t.Context(), "sh", "-euc", strings.Join(lines, "\n"), "sh", "-C")

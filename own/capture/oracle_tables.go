@@ -22,10 +22,10 @@ type oracleTable struct {
 // oracleColumn is a column, with the form in which its values are stored.
 type oracleColumn struct {
 	filewise.ColumnFacts
-	length, scale int64
-	nulls         float64
-	histogram     string
-	ends          []bucket
+	scale     int64
+	nulls     float64
+	histogram string
+	ends      []bucket
 }
 
 type bucket struct {
@@ -110,7 +110,7 @@ func (t *oracleTable) column(name string) *oracleColumn {
 // columnOf returns a column, with its type as a set-up writes it. The type is empty if a set-up cannot make the column.
 func columnOf(r filewise.Row) oracleColumn {
 	kind, length, chars := r.Text(1), int64(real(r, 2)), int64(real(r, 3))
-	c := oracleColumn{length: chars, scale: -1}
+	c := oracleColumn{scale: -1}
 	c.Name, c.Distinct, c.Width = r.Text(0), real(r, 6), max(real(r, 7)-1, 0)
 	switch {
 	case kind == "NUMBER" && r.Text(4) == "" && r.Text(5) == "":
