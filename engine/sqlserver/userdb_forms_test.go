@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"filewise/own/backup"
-
 	"filewise"
+	"filewise/own/backup"
 )
 
 // formsOf returns the files next to the script of a layout's backups, by suffix.

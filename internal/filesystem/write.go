@@ -33,10 +33,11 @@ func WriteFile(path string, render func(io.Writer) error) (err error) {
 			err = fmt.Errorf("%w: %w", errHeld, err)
 		}
 	}()
-	if err := CheckName(path); err != nil {
-		return err
+	err = CheckName(path)
+	if err == nil {
+		err = Hangs(path)
 	}
-	if err := Hangs(path); err != nil {
+	if err != nil {
 		return err
 	}
 	path, dir, err := settle(path)

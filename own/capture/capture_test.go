@@ -604,7 +604,8 @@ func (halting) Sessions(context.Context) (active, connected int, err error) { re
 // stands behind GROUP BY and HAVING follows.
 func TestSilentStatement(t *testing.T) {
 	x := &taking{watcher: halting{}}
-	if why, err := x.shapeOne(t.Context(), &kind{texts: []string{"SELECT 1"}, keys: []string{""}}); err != nil || !strings.Contains(why, "is silent") {
+	why, err := x.shapeOne(t.Context(), &kind{texts: []string{"SELECT 1"}, keys: []string{""}})
+	if err != nil || !strings.Contains(why, "is silent") {
 		t.Error(why, err)
 	}
 }

@@ -16,9 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"filewise/engine/innodb/client"
-
 	"filewise"
+	"filewise/engine/innodb/client"
 )
 
 // hostile answers one connection as a server that is after something: after the client's login it
