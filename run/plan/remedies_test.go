@@ -31,7 +31,7 @@ func TestRemediesArePlanned(t *testing.T) {
 	}))
 	followed, tried := map[string]bool{}, map[string]bool{}
 	for _, url := range []string{"oracle://u@h/s", "sqlserver://u@h"} {
-		for _, scenario := range []string{"inserts", "dml", "scan", "backup"} {
+		for _, scenario := range []string{"inserts", "orders", "dml", "scan", "backup"} {
 			for _, flags := range given {
 				o := engines.New()
 				o.Scenario, o.Target = scenario, plan.Of(url)
