@@ -130,6 +130,9 @@ func Offers(s filewise.Server) map[filewise.Capability]string {
 		if why != nil {
 			out[c] = filewise.Plain(why)
 		}
+		if remedy := filewise.RemedyOf(why); strings.HasPrefix(remedy, "GRANT ") {
+			out[c] += ": " + remedy
+		}
 	}
 	return out
 }
