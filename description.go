@@ -25,6 +25,9 @@ type Usual struct {
 	// IndexedFirst is scan's: indexes are made before the load, so that no file holds only pages of an index that no query
 	// reads.
 	IndexedFirst bool `json:"indexed_first,omitempty"`
+	// Rescan is scan's: how often a cold scan runs in a trial. The server bypasses the system's cache, and its own holds a
+	// twelfth of the data, so that each reads from the storage. 0 means once.
+	Rescan int `json:"rescan,omitempty"`
 	// Files lists the numbers of files to compare. Further numbers would add no information, and would use up budget.
 	Files []int `json:"files,omitempty"`
 }

@@ -100,7 +100,7 @@ func (e Engine) Describe() filewise.Description {
 		Bytes: e.product.Bytes, RowBytes: e.product.RowBytes, Budget: e.product.Budget, CommitEvery: 100,
 		Shares: true, LeastMemory: e.product.Managed.LeastMemory,
 		Usual: map[string]filewise.Usual{"inserts": {Random: true, Bytes: 128 * dialect.MiB, Preload: 48 * dialect.MiB, Row: 600},
-			"scan": {Files: []int{1, 40}, IndexedFirst: true, Bytes: 128 * dialect.MiB}},
+			"scan": {Files: []int{1, 40}, IndexedFirst: true, Rescan: 20, Bytes: 128 * dialect.MiB}},
 		UsualThere: map[string]filewise.Usual{"inserts": { // four rows a page
 			Connections: 16, Apart: true, Row: 3900, CommitEvery: 100, Work: 192 * dialect.MiB, Files: []int{1, 4, 16},
 		}},

@@ -265,7 +265,7 @@ const timesCache = 4
 // reads checks that data are read from storage.
 func (a asked) reads() finding {
 	threshold := fmt.Sprintf("data at least %d times what may cache them, or read from storage", timesCache)
-	if a.plan.cold() {
+	if a.plan.cold() && (a.plan.Params.Rescan <= 1 || len(a.trials) == 0) {
 		return found(true, threshold, "", "caches are emptied before (--cache %s)", a.plan.Params.Cache)
 	}
 	read := a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) { return a.readFromStorage(t) })

@@ -24,6 +24,8 @@ type Params struct {
 	Cache        string `json:"cache,omitempty"`         // scan, backup, dump: CacheWarm, or a filewise.Cache
 	Data         string `json:"data,omitempty"`          // scan: DataOrdered or DataGrown
 	IndexedFirst bool   `json:"indexed_first,omitempty"` // scan: indexes exist before the tables are loaded
+	// Rescan is for scan: how often a scan runs in a trial with cold caches, if no cache holds the data. 0 means once.
+	Rescan int `json:"rescan,omitempty"`
 	// Batch is for scan: how often warm queries that use an index run, per run of the others. 0 means equally often.
 	Batch  int `json:"batch,omitempty"`
 	Repeat int `json:"repeat,omitempty"` // executions per trial: of a warm query (scan), or of the select of a row (dml). 0 means one

@@ -75,6 +75,8 @@ func (w *scan) Program() filewise.Program {
 		ops := int64(w.readers()) // a reader's second execution would not be cold
 		if w.params.Cache == CacheWarm {
 			ops *= int64(w.params.Repeat)
+		} else if !slices.Contains(indexed, k) {
+			ops *= int64(max(w.params.Rescan, 1))
 		}
 		if w.params.Rate == 0 && w.params.Cache == CacheWarm && slices.Contains(indexed, k) {
 			ops *= int64(max(w.params.Batch, 1))

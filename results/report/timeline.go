@@ -246,11 +246,12 @@ func (v view) writtenInAll() string {
 }
 
 // WritesAhead returns a sentence on the bytes that a run's pilots wrote, and on those that trials like them write within its
-// budget. It is empty if they were not counted.
+// budget. It is empty if they were not counted, or if the run is not about writes.
 func WritesAhead(d Data) string {
 	j, trial := d.Judgement, d.Judgement.Schedule.TrialTime
 	left := d.Plan.Budget - j.Elapsed
-	if j.Written <= 0 || left <= 0 || trial <= 0 {
+	about := slices.ContainsFunc(j.Conditions, func(c filewise.Condition) bool { return c.Name == filewise.CondWrites })
+	if j.Written <= 0 || left <= 0 || trial <= 0 || !about {
 		return ""
 	}
 	more := j.Written / float64(len(d.Plan.Layouts)) * left.Seconds() / trial.Seconds()

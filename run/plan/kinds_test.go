@@ -172,6 +172,26 @@ func TestIndexedFirst(t *testing.T) {
 	}
 }
 
+// A cold scan is repeated only where it reads from the storage again: InnoDB bypasses the system's cache, and its own holds a
+// twelfth of the data. A look-up would find its page cached.
+func TestColdScansAreRepeated(t *testing.T) {
+	for engine, want := range map[string]int64{"mariadb": 20, "mysql": 20, "postgres": 1, "sqlite": 1} {
+		for published, times := range map[bool]int64{false: want, true: 1} {
+			p := made(t, engine, func(o *plan.Options) {
+				o.Scenario, o.Cache = "scan", plan.Of(string(filewise.CacheStorageCold))
+				if published {
+					o.AsPublished = plan.Of(true)
+				}
+			})
+			phases, readers := program(t, p).Phases, int64(p.Params.Connections)
+			if scans, lookups := phases[3].Ops/readers, phases[0].Ops/readers; scans != times || lookups != 1 {
+				t.Errorf("%s, as published %v: a reader scans %d times and looks up %d times, want %d and 1", engine, published, scans,
+					lookups, times)
+			}
+		}
+	}
+}
+
 // One file of the article was a bigfile on Oracle, and files grew by a block.
 func TestBigfileAsPublished(t *testing.T) {
 	for _, published := range []bool{false, true} {

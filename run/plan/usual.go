@@ -28,8 +28,9 @@ func (m *maker) setUsual() error {
 	if n := u.RowsAFile * int64(m.mostFiles()); n > 0 && !m.o.AsPublished.Value {
 		usual(&m.o.Rows, n)
 	}
-	if u.IndexedFirst {
-		m.sc.Params.IndexedFirst = true
+	m.sc.Params.IndexedFirst = m.sc.Params.IndexedFirst || u.IndexedFirst
+	if !m.o.AsPublished.Value {
+		m.sc.Params.Rescan = u.Rescan
 	}
 	if !ok || m.plan.Target.Mode == filewise.Embedded || m.designed() {
 		return nil
