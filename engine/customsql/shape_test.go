@@ -53,6 +53,8 @@ func TestShape(t *testing.T) {
 				"INTERVAL <. span=7> HOUR"},
 		{mysql, "SELECT /*+ NO_ICP(t) */ `a` /* so */ FROM `t` WHERE `b` = ?", "SELECT /*+ NO_ICP(t) */ `a` FROM `t` WHERE `b` = <t.b equal>"},
 		{mysql, "SELECT `POINT` (...) FROM `t`", "SELECT `POINT` (<. >, <. >) FROM `t`"},
+		{mysql, "SELECT a FROM t WHERE f(a + INTERVAL 3 DAY, 4) ORDER BY FIELD(a, 5, 6), 2",
+			"SELECT a FROM t WHERE f(a + INTERVAL <. span=3> DAY, <. >) ORDER BY FIELD(a, <. >, <. >), 2"},
 		{mysql, `SELECT "text" FROM t # comment`, "SELECT <. > FROM t"},
 		{postgres, "SELECT a FROM t WHERE (a, b) > ($1, $2::int) AND ROW(t.a, c) = ROW($3, 'x') AND ($4, $5) <= (b, c) AND lower(a) > ($6)",
 			"SELECT a FROM t WHERE (a, b) > (<t.a lower>, <t.b other>::int) AND ROW(t.a, c) = ROW(<t.a equal>, <t.c equal>) AND " +

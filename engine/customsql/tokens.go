@@ -191,18 +191,23 @@ var sized = []string{"NUMERIC", "DECIMAL", "VARCHAR", "CHAR", "CHARACTER", "VARY
 
 // keepNumbers keeps numbers that are no values: ORDER BY 1, numeric(10, 2).
 func keepNumbers(all []token) []token {
-	by := false
+	by, depth := false, 0 // of brackets since BY
 	for i := range all {
 		t := &all[i]
 		switch {
 		case t.is("BY"):
-			by = true
+			by, depth = true, 0
+		case t.is("("):
+			depth++
+		case t.is(")"):
+			depth--
+			by = by && depth >= 0
 		case t.kind == tokenWord && slices.Contains(reserved, strings.ToUpper(t.text)):
 			by = false
 		case t.kind == tokenValue && i > 0 && t.text[0] >= '0' && t.text[0] <= '9':
-			listing := all[i-1].is("BY") || all[i-1].is(",")
+			listing := depth == 0 && all[i-1].is("BY", ",")
 			last := i+1 == len(all) || !all[i+1].is("+", "-", "*", "/", "%")
-			size := i > 1 && all[i-1].is("(") && all[i-2].is(sized...) || i > 3 && all[i-1].is(",") && all[i-4].is(sized...)
+			size := i > 1 && all[i-1].is("(") && all[i-2].is(sized...) || i > 3 && all[i-1].is(",") && all[i-3].is("(") && all[i-4].is(sized...)
 			if by && listing && last || size {
 				t.kind = tokenKept
 			}

@@ -358,6 +358,16 @@ func TestNewKeysOfAFunction(t *testing.T) {
 	}
 }
 
+// A row that refers to another one of its table refers to one that is there, in a form that MySQL takes, too.
+func TestKeysOfOwnTable(t *testing.T) {
+	c := filewise.ColumnFacts{Name: "parent", Parent: "`t`", ParentKey: "`id`", ParentTable: "t", ParentColumn: "id"}
+	const want = "COALESCE((SELECT k FROM (SELECT `id` AS k FROM `t` WHERE `id` >= :x ORDER BY `id` LIMIT 1) x), " +
+		"(SELECT k FROM (SELECT `id` AS k FROM `t` ORDER BY `id` DESC LIMIT 1) x))"
+	if got := new(statement).existing(filewise.TableFacts{Table: "t"}, c, ":x"); got != want {
+		t.Error(got)
+	}
+}
+
 // watched answers with a shape for each text.
 type watched struct {
 	asked

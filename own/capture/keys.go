@@ -110,17 +110,18 @@ func (s *statement) keyed(c filewise.ColumnFacts) filewise.ColumnFacts {
 // existing returns the SQL of a value that the parent table has: the first from the drawn value on, as keys have gaps.
 // In a key of several columns, it is from the parent's row that the columns before it have chosen.
 func (s *statement) existing(t filewise.TableFacts, c filewise.ColumnFacts, drawn string) string {
+	own := func(parent string) bool { return strings.NewReplacer("`", "", `"`, "").Replace(parent) == t.Table }
 	for _, f := range t.Foreign {
 		n := slices.Index(f.Columns, c.Name)
 		if n < 0 {
 			continue
 		}
-		return s.join(f, n, func(where []string) string { return next(f.Parent, f.Keys[n], drawn, where, c.Type) })
+		return s.join(f, n, func(where []string) string { return next(f.Parent, f.Keys[n], drawn, where, c.Type, own(f.Parent)) })
 	}
 	if c.Parent == "" {
 		return drawn
 	}
-	return next(c.Parent, c.ParentKey, drawn, nil, c.Type)
+	return next(c.Parent, c.ParentKey, drawn, nil, c.Type, own(c.Parent))
 }
 
 // join makes a part of a foreign key of several columns, which the parts after it follow. If the row has that part
@@ -135,16 +136,22 @@ func (s *statement) join(f filewise.ForeignKey, n int, part func(where []string)
 	return text
 }
 
-// next returns the SQL of a table's least key from a drawn one on. If there is none, it is the greatest key.
-func next(table, key, drawn string, where []string, kind filewise.ColumnType) string {
+// next returns the SQL of a table's least key from a drawn one on. If there is none, it is the greatest key. If own is set, the
+// row goes into the same table, which MySQL reads only within a table of its own.
+func next(table, key, drawn string, where []string, kind filewise.ColumnType, own bool) string {
 	rest := ""
 	if len(where) > 0 {
 		rest = " WHERE " + strings.Join(where, " AND ")
 	}
 	all := strings.Join(append(slices.Clone(where), key+" >= "+drawn), " AND ")
+	form := "COALESCE((SELECT MIN(%[1]s) FROM %[2]s WHERE %[3]s), (SELECT MAX(%[1]s) FROM %[2]s%[4]s))"
 	if kind == filewise.TypeUUID { // servers have no MIN of UUIDs
-		return fmt.Sprintf("COALESCE((SELECT %[1]s FROM %[2]s WHERE %[3]s ORDER BY %[1]s LIMIT 1), "+
-			"(SELECT %[1]s FROM %[2]s%[4]s ORDER BY %[1]s DESC LIMIT 1))", key, table, all, rest)
+		form = "COALESCE((SELECT %[1]s FROM %[2]s WHERE %[3]s ORDER BY %[1]s LIMIT 1), " +
+			"(SELECT %[1]s FROM %[2]s%[4]s ORDER BY %[1]s DESC LIMIT 1))"
 	}
-	return fmt.Sprintf("COALESCE((SELECT MIN(%[1]s) FROM %[2]s WHERE %[3]s), (SELECT MAX(%[1]s) FROM %[2]s%[4]s))", key, table, all, rest)
+	if own {
+		form = "COALESCE((SELECT k FROM (SELECT %[1]s AS k FROM %[2]s WHERE %[3]s ORDER BY %[1]s LIMIT 1) x), " +
+			"(SELECT k FROM (SELECT %[1]s AS k FROM %[2]s%[4]s ORDER BY %[1]s DESC LIMIT 1) x))"
+	}
+	return fmt.Sprintf(form, key, table, all, rest)
 }

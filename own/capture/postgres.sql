@@ -57,7 +57,7 @@ SELECT a.attname::text, format_type(a.atttypid, a.atttypmod),
                  || p.relname, f.attname] FROM pg_constraint k
           JOIN pg_attribute f ON f.attrelid = k.confrelid AND f.attnum = k.confkey[1]
           JOIN pg_class p ON p.oid = k.confrelid JOIN pg_namespace pn ON pn.oid = p.relnamespace
-         WHERE k.contype = 'f' AND k.conrelid = a.attrelid AND k.conkey = ARRAY[a.attnum] AND k.confrelid <> a.attrelid ORDER BY k.oid LIMIT 1)
+         WHERE k.contype = 'f' AND k.conrelid = a.attrelid AND k.conkey = ARRAY[a.attnum] ORDER BY k.oid LIMIT 1)
   FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
   CROSS JOIN LATERAL (WITH RECURSIVE d AS (SELECT a.atttypid AS oid, a.atttypmod AS typmod, false AS checked, 0 AS depth
           UNION ALL SELECT t.typbasetype, greatest(d.typmod, t.typtypmod), d.checked OR EXISTS (SELECT FROM pg_constraint WHERE contypid = t.oid),
@@ -74,7 +74,7 @@ SELECT a.attname::text, format_type(a.atttypid, a.atttypmod),
 SELECT array_agg(a.attname::text ORDER BY k.n), c.confrelid::regclass::text, array_agg(quote_ident(f.attname) ORDER BY k.n)
   FROM pg_constraint c CROSS JOIN LATERAL unnest(c.conkey, c.confkey) WITH ORDINALITY k(own, other, n)
   JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k.own JOIN pg_attribute f ON f.attrelid = c.confrelid AND f.attnum = k.other
- WHERE c.contype = 'f' AND c.conrelid = to_regclass($1) AND c.confrelid <> c.conrelid AND cardinality(c.conkey) > 1 GROUP BY c.oid, c.confrelid
+ WHERE c.contype = 'f' AND c.conrelid = to_regclass($1) AND cardinality(c.conkey) > 1 GROUP BY c.oid, c.confrelid
  ORDER BY c.oid;
 
 -- name: names
