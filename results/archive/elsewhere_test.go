@@ -26,7 +26,7 @@ func tailed(t *testing.T, limit string, operations ...string) Elsewhere {
 			}
 		}
 	}
-	inputs, err := tablecsv.ReadAll(strings.NewReader(text))
+	inputs, err := tablecsv.Options{}.ReadAll(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
