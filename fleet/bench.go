@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net"
 	"sync"
 	"time"
@@ -190,11 +191,11 @@ func (b *bench) passed(o Job) {
 }
 
 // mayPass reports whether an error comes from a server that does not answer, such as one that is starting, or from a
-// fault of the host. A directory that the server's account may not use stays so.
+// fault of the host. A directory that an account may not use stays so.
 func mayPass(err error) bool {
 	var network *net.OpError
 	_, known := fault.Of(err)
-	return errors.As(err, &network) || known && !errors.Is(err, filewise.ErrVolume)
+	return errors.As(err, &network) || known && !errors.Is(err, filewise.ErrVolume) && !errors.Is(err, fs.ErrPermission)
 }
 
 // later returns an error after which the same request is repeated.

@@ -21,7 +21,7 @@ func TestMayPass(t *testing.T) {
 			t.Errorf("%v ends the job", err)
 		}
 	}
-	for _, err := range []error{errors.New("no such scenario"), filewise.ErrVolume, syscall.EPERM} {
+	for _, err := range []error{errors.New("no such scenario"), filewise.ErrVolume, syscall.EPERM, syscall.EACCES} {
 		if mayPass(err) {
 			t.Errorf("%v is waited for", err)
 		}

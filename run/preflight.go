@@ -10,6 +10,7 @@ import (
 
 	"filewise"
 	"filewise/host/machine"
+	"filewise/internal/fault"
 	"filewise/internal/filesystem"
 	"filewise/lab/experiment"
 )
@@ -109,13 +110,13 @@ func Usable(v filewise.Volume) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return filewise.Errorf(filewise.CodePreflight, remedy, "volume %s: %s does not exist", v.Name, v.Dir)
 	case err != nil:
-		return filewise.Errorf(filewise.CodePreflight, remedy, "volume %s: %w", v.Name, err)
+		return filewise.Errorf(filewise.CodePreflight, fault.Remedy(err, remedy), "volume %s: %w", v.Name, err)
 	case !info.IsDir():
 		return filewise.Errorf(filewise.CodePreflight, remedy, "volume %s: %s is not a directory", v.Name, v.Dir)
 	}
 	if err := filesystem.Writable(v.Dir); err != nil {
-		return filewise.Errorf(filewise.CodePreflight, "give the account that Filewise runs as rights there, or name another --volume",
-			"volume %s: %w", v.Name, err)
+		return filewise.Errorf(filewise.CodePreflight,
+			fault.Remedy(err, "give the account that Filewise runs as rights there, or name another --volume"), "volume %s: %w", v.Name, err)
 	}
 	return nil
 }

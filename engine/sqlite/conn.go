@@ -33,7 +33,7 @@ func open(path string) (*conn, error) { return openBy(workers, path) }
 func openBy(o *sqlitedriver.Opener, path string) (*conn, error) {
 	c, err := o.Open(uriOf(path))
 	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", path, err)
+		return nil, fmt.Errorf("opening %s: %w", path, explain(err))
 	}
 	return &conn{c, path}, nil
 }
@@ -89,7 +89,7 @@ func (c *conn) section(ctx context.Context, s *shape, name string) error {
 // exec executes one statement.
 func (c *conn) exec(ctx context.Context, sql string) error {
 	if _, err := c.ExecContext(ctx, sql, nil); err != nil {
-		return fmt.Errorf("%s: %s: %w", c.path, firstLine(sql), err)
+		return fmt.Errorf("%s: %s: %w", c.path, firstLine(sql), explain(err))
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func named(values ...any) []driver.NamedValue {
 }
 
 func (c *conn) queryArgs(ctx context.Context, sql string, args []driver.NamedValue) ([][]any, error) {
-	failed := func(err error) error { return fmt.Errorf("%s: %s: %w", c.path, firstLine(sql), err) }
+	failed := func(err error) error { return fmt.Errorf("%s: %s: %w", c.path, firstLine(sql), explain(err)) }
 	rows, err := c.QueryContext(ctx, sql, args)
 	if err != nil {
 		return nil, failed(err)
@@ -152,6 +152,8 @@ func (c *conn) value(ctx context.Context, sql string) (any, error) {
 func explain(err error) error {
 	c, ok := sqlitedriver.CodesOf(err)
 	switch {
+	case ok && c.Errno != 0 && errors.Is(err, c.Errno): // explained before
+	case errors.Is(err, filewise.ErrSpace):
 	case ok && c.Primary == sqlitedriver.Full:
 		return fmt.Errorf("%w: %w", filewise.ErrSpace, err)
 	case ok && c.Errno != 0: // it shows faults of the host

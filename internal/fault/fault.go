@@ -26,6 +26,8 @@ var (
 		Remedy: "free space there, have the quota raised, or name another --volume"}
 	unusable = Fault{Code: filewise.CodePreflight, What: "a volume cannot be used",
 		Remedy: "let the server's own account write to that directory of its host, or name another --volume"}
+	denied = Fault{Code: filewise.CodePreflight, What: "the system denies access",
+		Remedy: "give the account that Filewise runs as rights there, or name another --volume"}
 	gone = Fault{Code: filewise.CodePreflight, What: "a volume does not answer any more",
 		Remedy: "bring the volume back (mount, daemon, network)"}
 	readOnly = Fault{Code: filewise.CodePreflight, What: "a volume can be written to no more", Remedy: "bring the volume back, writable"}

@@ -17,6 +17,7 @@ var host = []row{
 	// ENOTCONN, ESHUTDOWN: a daemon of FUSE has died. ESTALE, EHOSTDOWN: NFS. ENODEV, ENXIO: a disk was taken away.
 	{gone, []error{syscall.EIO, syscall.ENOTCONN, syscall.ESTALE, syscall.ETIMEDOUT, syscall.ESHUTDOWN, syscall.EHOSTDOWN, syscall.ENODEV,
 		syscall.ENXIO, syscall.ECONNABORTED}},
+	{denied, []error{syscall.EACCES}},
 	{readOnly, []error{syscall.EROFS}},
 	{tooLarge, []error{syscall.EFBIG}},
 	{files, []error{syscall.EMFILE, syscall.ENFILE}},
