@@ -80,6 +80,9 @@ func (p *place) struck(strike, mend func() error, flags ...string) error {
 
 // unmended checks that resume reports the remedy as long as nothing is mended, and loses nothing.
 func (p *place) unmended() error {
+	if p.unread {
+		return nil
+	}
 	before, err := p.stored()
 	if err != nil || before.run.ID == 0 || before.run.State == store.Done {
 		return err
@@ -89,7 +92,7 @@ func (p *place) unmended() error {
 		return err
 	}
 	code, err := c.exit()
-	if err == nil && code != 0 && (code < 3 || !strings.Contains(c.stderr.String(), "→")) {
+	if err == nil && code != 0 && (code < 3 || !p.helps(c)) {
 		err = fmt.Errorf("resume unmended: exit code %d\n%.2000s", code, c.stderr.Bytes())
 	}
 	if err == nil {

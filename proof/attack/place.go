@@ -44,11 +44,15 @@ type place struct {
 	undo                      []func() error
 	count, most               int // tries in this place, and how many there shall be
 	end                       time.Time
+	unread                    bool   // the store cannot be read until it is mended
+	at                        string // the directory of commands
+	says                      string // of the remedy that a run must name after a fault. Empty means any
 }
 
 func (a *attack) place(ctx context.Context, name string, random *rand.Rand) (*place, error) {
 	dir := filepath.Join(a.dir, name)
-	p := &place{attack: a, Context: ctx, Rand: random, dir: dir, volume: filepath.Join(dir, "volume"), store: filepath.Join(dir, "store.db"),
+	volume := filepath.Join(dir, "volume")
+	p := &place{attack: a, Context: ctx, Rand: random, dir: dir, volume: volume, at: volume, store: filepath.Join(dir, "store.db"),
 		state: filepath.Join(dir, "state")}
 	p.env = append(os.Environ(), "FILEWISE_STORE="+p.store, "FILEWISE_STATE="+p.state, "FILEWISE_STORAGE_LIMIT=off",
 		fmt.Sprintf("FILEWISE_LOCK=attack-%d-%s", os.Getpid(), name))
@@ -90,7 +94,7 @@ type child struct {
 func (p *place) start(wrap []string, args ...string) (*child, error) {
 	all := append(slices.Clone(wrap), append([]string{p.filewise}, args...)...)
 	c := &child{Cmd: exec.CommandContext(p.Context, all[0], all[1:]...), ended: make(chan struct{})}
-	c.Dir, c.Env, c.Stdout, c.Stderr = p.volume, p.env, &c.stdout, &c.stderr
+	c.Dir, c.Env, c.Stdout, c.Stderr = p.at, p.env, &c.stdout, &c.stderr
 	if err := c.Start(); err != nil {
 		return nil, err
 	}

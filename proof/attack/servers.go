@@ -97,7 +97,7 @@ func (p *place) recovers(c *child) error {
 	if err != nil {
 		return err
 	}
-	if code != 0 && !strings.Contains(c.stderr.String(), "→") {
+	if code != 0 && !p.helps(c) {
 		return fmt.Errorf("exit code %d, and no word of what to do:\n%.2000s", code, c.stderr.Bytes())
 	}
 	if err := errors.Join(p.clean(), p.kept(before)); err != nil || before.run.ID == 0 {
@@ -114,6 +114,12 @@ func (p *place) recovers(c *child) error {
 		return fmt.Errorf("after exit code %d, %s: %w\n%.1000s", code, before.run.State, err, c.stderr.Bytes())
 	}
 	return nil
+}
+
+// helps reports whether a run that has failed names a remedy.
+func (p *place) helps(c *child) bool {
+	_, remedy, ok := strings.Cut(c.stderr.String(), "→")
+	return ok && strings.Contains(remedy, p.says)
 }
 
 // tests runs a package's tests as tries. They provide what an attack needs: a separate server, or a user's objects on
