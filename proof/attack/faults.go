@@ -207,7 +207,7 @@ var hostFaults = []struct {
 }
 
 // faulted has a file system of the volume's, or the store's, fail in mid-run with one of the errors: all requests that
-// it usually answers, or those of one kind.
+// it usually answers, or requests of one kind.
 func faulted(flags ...string) func(*place) error {
 	return func(p *place) error {
 		f := hostFaults[p.IntN(len(hostFaults))]
