@@ -88,6 +88,14 @@ func TestShape(t *testing.T) {
 	}
 }
 
+// To what a span of time is added is a moment.
+func TestMoments(t *testing.T) {
+	s, err := mysql.Shape("INSERT INTO `t` ( `d` ) VALUES ( ? + INTERVAL ? DAY )", "", nil)
+	if err != nil || s.Values[0].Type != filewise.TypeTime || s.Values[0].Part != "d" || s.Values[1].Use != filewise.UseSpan {
+		t.Errorf("%+v, %v", s.Values, err)
+	}
+}
+
 // What is a constant of the program's stays one; of what a server does not report, it is one that does.
 func TestConstants(t *testing.T) {
 	for text, want := range map[string]string{

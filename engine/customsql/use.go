@@ -70,6 +70,9 @@ func (s *shaper) useOf(i int, setting bool) filewise.ValueUse {
 	if u, ok := s.inRow(i, setting); ok {
 		return u
 	}
+	if s.at(i+1).is("+", "-") && s.at(i+2).is("INTERVAL") {
+		return filewise.ValueUse{Type: filewise.TypeTime}
+	}
 	before := i - 1
 	for s.at(before).is("-", "(") && s.at(before-1).is(append(comparing, "BETWEEN", "-", "(")...) {
 		before--
