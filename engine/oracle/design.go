@@ -236,7 +236,8 @@ func (d *design) coldTurns() {
 		return
 	}
 	// A longer window alone has more turns, not longer ones.
-	d.warn("cold-turns", "add --rounds 2 and --window 2m: in turns of a minute, reading is a smaller part", "each turn begins with none of its data in the buffer "+
+	d.warn("cold-turns", "add --rounds 2 and --window 2m: in turns of a minute, reading is a smaller part", "each turn begins with none of "+
+		"its data in the buffer "+
 		"cache, since what was written before is drained by taking the tablespaces offline: pilots fix the lead with that in it, and a turn "+
 		"that is judged from rest to rest has those reads")
 }

@@ -16,20 +16,26 @@ import (
 // errHeld means that another program has the old file open. A directory without rights gives the same error of Windows.
 var errHeld = errors.New("another program has it open")
 
+// pathless returns an error without the names in it, of handles and part files.
+func pathless(err error) error {
+	var place *fs.PathError
+	var places *os.LinkError
+	switch {
+	case errors.As(err, &place):
+		return place.Err
+	case errors.As(err, &places):
+		return places.Err
+	}
+	return err
+}
+
 // WriteFile renders to a new file next to the file, then renames it. So the path always has the old file or the
 // complete new one, with the old one's rights. What is not a regular file, such as /dev/null or a pipe, is written to,
 // and never replaced. WriteFile follows links that this user, or root, has made.
 func WriteFile(path string, render func(io.Writer) error) (err error) {
 	held := false
-	defer func() { // its errors name handles and part files
-		var place *fs.PathError
-		var places *os.LinkError
-		if errors.As(err, &place) {
-			err = place.Err
-		} else if errors.As(err, &places) {
-			err = places.Err
-		}
-		if held {
+	defer func() {
+		if err = pathless(err); held {
 			err = fmt.Errorf("%w: %w", errHeld, err)
 		}
 	}()
