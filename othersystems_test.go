@@ -10,8 +10,8 @@ import (
 // notOnWindows matches what is of no use on Windows, in files that are built there.
 var (
 	notOnWindows = regexp.MustCompile(`apt-get|ulimit|/mnt/|\bsudo\b|systemctl|\bch(mod|own) |mkfifo|\bumount\b`)
-	builtElse    = regexp.MustCompile(`_test\.go$|_(linux|unix|bsd|other|darwin)\.go$|^(proof|scripts)/|/(enginetest|servertest|filewisetest|` +
-		`browsertest|managed|installed)/|^engine/internal/server/`)
+	builtElse    = regexp.MustCompile(`_test\.go$|_(linux|unix|bsd|other|darwin)\.go$|^(proof|scripts)/|/(enginetest|servertest|` +
+		`filewisetest|browsertest|managed|installed)/|^engine/internal/server/`)
 )
 
 // printed holds files that name such a thing, and why Windows does not print it, or may.

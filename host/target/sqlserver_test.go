@@ -53,7 +53,8 @@ func TestOtherForms(t *testing.T) {
 		`Server=db1;Trusted_Connection=yes;ApplicationIntent=ReadOnly`:  "ApplicationIntent",
 		`Server=db1;Password=geheim;Geheim2=x`:                          "give a URL",
 		`Database=shop;User=ada;Password=geheim`:                        "Server=HOST",
-		`db1`:                                                           "give it as SCHEME://USER@HOST:PORT/DATABASE?OPTION=VALUE; a SQL Server as tcp:HOST",
+		`db1`: "give it as SCHEME://USER@HOST:PORT/DATABASE?OPTION=VALUE; " +
+			"a SQL Server as tcp:HOST",
 
 		`Server=db1;Password="geheim`:             "give it as",
 		`Server=db1,99999;Password=geheim;User=a`: "port",

@@ -12,10 +12,9 @@ import (
 	"syscall"
 	"time"
 
+	"filewise/cmd/filewise/filewisetest"
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
-
-	"filewise/cmd/filewise/filewisetest"
 )
 
 // requests are kinds of requests to a file system.
@@ -232,7 +231,7 @@ func faulted(flags ...string) func(*place) error {
 		err = p.struck(func() error { s.errno.Store(int32(f.errno)); return nil }, func() error { s.errno.Store(0); return nil },
 			flags...)
 		if err != nil {
-			return fmt.Errorf("%s answers %s with %v: %w", filepath.Base(dir), kinds, f.errno, err)
+			return fmt.Errorf("%s answers %s with %s: %w", filepath.Base(dir), kinds, f.errno.Error(), err)
 		}
 		return nil
 	}
