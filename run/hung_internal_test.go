@@ -15,8 +15,8 @@ import (
 func TestWatchVolume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []string
-		left := ""
-		o := Options{Warn: func(text string) { said = append(said, text) }, Abandon: func(_, remedy string) { left = remedy }}
+		left := make(chan string, 1)
+		o := Options{Warn: func(text string) { said = append(said, text) }, Abandon: func(_, remedy string) { left <- remedy }}
 		ctx, interrupt := context.WithCancel(t.Context())
 		ended, hold := make(chan struct{}), make(chan struct{})
 		go o.watchVolume(ctx, ended, filewise.Volume{Name: "here", Dir: "/x"}, func() { <-hold })
@@ -38,12 +38,12 @@ func TestWatchVolume(t *testing.T) {
 		is(2, "again")
 		interrupt()
 		time.Sleep(leaveVolume - time.Second)
-		if synctest.Wait(); left != "" {
-			t.Fatalf("abandoned too early: %s", left)
+		if synctest.Wait(); len(left) > 0 {
+			t.Fatalf("abandoned too early: %s", <-left)
 		}
 		time.Sleep(3 * time.Second)
-		if synctest.Wait(); !strings.Contains(left, "filewise clean") {
-			t.Fatalf("not abandoned: %q", left)
+		if synctest.Wait(); len(left) == 0 || !strings.Contains(<-left, "filewise clean") {
+			t.Fatal("not abandoned, or without a remedy")
 		}
 		close(hold)
 	})

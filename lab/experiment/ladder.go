@@ -190,7 +190,7 @@ func (a asked) growth(conditions []filewise.Condition, memory int64) float64 {
 }
 
 // mostGrowth returns the largest factor by which data may grow on a rung, and what limits it. It follows from how long
-// the trials took to build and load, and from the bytes that a run may write.
+// the trials took to build and load, and from the bytes that a run may load.
 func (a asked) mostGrowth() (most float64, why string) {
 	p := a.plan
 	var loading time.Duration

@@ -14,8 +14,12 @@ import (
 	"unicode/utf8"
 )
 
-// client follows no redirects. After a redirect, a POST becomes a GET, and the message would be lost silently.
-var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+// client follows no redirects. After a redirect, a POST becomes a GET, and the message would be lost silently. Each message
+// has its own connection: others' could be closed in the middle by whoever shares the default transport.
+var client = &http.Client{
+	Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
 
 // post sends the message to a service. Any answer except 2xx is an error.
 func (a Address) post(ctx context.Context, m Message) error {
