@@ -35,7 +35,7 @@ func (e Engine) Describe() filewise.Description {
 		Mode:   filewise.Managed,
 		Files:  "hash partitions of a table, in tablespaces on the volumes",
 		Kinds:  []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
-		Shares: true, Bytes: 128 * mib, Budget: 6 * time.Minute, CommitEvery: 100, LeastMemory: 48 * mib,
+		Shares: true, Bytes: 128 * mib, Budget: 10 * time.Minute, CommitEvery: 100, LeastMemory: 48 * mib,
 		ConnectionMemory: 2 * mib, FileCache: true, CopiesFiles: true,
 		Usual: map[string]filewise.Usual{"inserts": { // the index is several times larger than the rest of the cache
 			Memory: true, Connections: 8, Random: true, Bytes: 128 * mib, Preload: 48 * mib, Row: 32, Files: []int{1, 4, 16},

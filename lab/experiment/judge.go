@@ -46,7 +46,7 @@ func (s standing) judge() (Judgement, error) {
 	j := Judgement{Schedule: s.schedule, Decision: s.decision, Elapsed: s.elapsed, Sweep: s.sweep()}
 	all := slices.Concat(s.left, s.trials)
 	j.Measuring, j.Stages = timeSpent(all)
-	j.Written = writtenBy(all)
+	j.Written, j.WrittenAhead = writtenBy(all), s.writtenAhead()
 	var err error
 	if j.Latencies, err = s.latencies(); err != nil {
 		return Judgement{}, fmt.Errorf("judge the trials: %w", err)
@@ -141,6 +141,22 @@ func writtenBy(trials []filewise.Trial) (sum float64) {
 		}
 	}
 	return sum
+}
+
+// writtenAhead returns how many bytes all planned blocks write. A block measures a layout longer than its pilot did.
+func (s standing) writtenAhead() float64 {
+	pilots := s.donePilots()
+	written, longer := writtenBy(pilots), 1.0
+	var measured time.Duration
+	for _, t := range pilots {
+		for _, m := range t.Measures {
+			measured += m.Window[1] - m.Window[0]
+		}
+	}
+	if turns := s.schedule.Turn * time.Duration(s.schedule.Rounds*len(pilots)); turns > 0 && measured > 0 {
+		longer = turns.Seconds() / measured.Seconds()
+	}
+	return written * longer * float64(s.schedule.MaxBlocks)
 }
 
 // rested reports whether a measure of the trial is judged from rest to rest. If so, the drain is measured time.

@@ -193,6 +193,8 @@ type Judgement struct {
 	Stages    []filewise.Stage   `json:"stages"`       // Elapsed, split by stage
 	// Written counts the bytes that the server wrote in the measured parts of all trials. 0 means not known.
 	Written float64 `json:"written_bytes,omitempty"`
+	// WrittenAhead counts the bytes that all planned blocks write if they write like the pilots. 0 means not known.
+	WrittenAhead float64 `json:"written_ahead_bytes,omitempty"`
 	// Forecast is the resolution within the budget. It is nil if not known yet, or if the plan has no interleaved blocks.
 	Forecast *Forecast `json:"forecast,omitempty"`
 	// Relevance is the share of the measured time that is about files. It comes from the pilots until a block is complete.

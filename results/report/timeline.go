@@ -245,18 +245,16 @@ func (v view) writtenInAll() string {
 	return "Measured work wrote " + say.Size(int64(v.Judgement.Written)) + "."
 }
 
-// WritesAhead returns a sentence on the bytes that a run's pilots wrote, and on those that trials like them write within its
-// budget. It is empty if they were not counted, or if the run is not about writes.
+// WritesAhead returns a sentence on the bytes that a run's pilots wrote, and on those that its blocks will write. It is
+// empty if they were not counted, or if the run is not about writes.
 func WritesAhead(d Data) string {
-	j, trial := d.Judgement, d.Judgement.Schedule.TrialTime
-	left := d.Plan.Budget - j.Elapsed
+	j := d.Judgement
 	about := slices.ContainsFunc(j.Conditions, func(c filewise.Condition) bool { return c.Name == filewise.CondWrites })
-	if j.Written <= 0 || left <= 0 || trial <= 0 || !about {
+	if j.WrittenAhead <= 0 || !about {
 		return ""
 	}
-	more := j.Written / float64(len(d.Plan.Layouts)) * left.Seconds() / trial.Seconds()
-	return fmt.Sprintf("Pilots wrote %s; trials like them write %s within the budget of %s.", say.Size(int64(j.Written)),
-		say.Size(int64(j.Written+more)), say.Human(d.Plan.Budget))
+	return fmt.Sprintf("Pilots wrote %s; %s like them write %s.", say.Size(int64(j.Written)), say.Count(j.Schedule.MaxBlocks, "block"),
+		say.Size(int64(j.WrittenAhead)))
 }
 
 // stamp formats a moment in the stored time zone.

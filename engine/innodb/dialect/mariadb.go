@@ -20,7 +20,7 @@ var MariaDB = &Product{
 	// bytes that takes some 4 s on two cores and an SSD, so several blocks of five layouts fit into four minutes. With
 	// less than 56 MiB the first of 16 files would be larger than the others (InnoDB needs 3 MiB of it). Or a file would
 	// grow while it is measured.
-	Bytes: 56 * MiB, RowBytes: 600, Budget: 5 * time.Minute,
+	Bytes: 56 * MiB, RowBytes: 600, Budget: 10 * time.Minute,
 	// A thread copies whole files, and partitioned tables have several from the start.
 	BackupKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindPerTable, filewise.KindSystem},
 	TempKinds:   []filewise.Kind{filewise.KindPerTable},

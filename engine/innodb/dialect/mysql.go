@@ -16,7 +16,7 @@ var MySQL = &Product{
 	// Every commit is synced three times, in two logs. With rows of 3000 bytes a trial fills the files in some 2 s on two
 	// cores, with 600 bytes in 20 s on busy cores. With less than 128 MiB, starting, checking and ending a server takes
 	// longer than measuring it.
-	Bytes: 128 * MiB, RowBytes: 3000, Budget: 5 * time.Minute,
+	Bytes: 128 * MiB, RowBytes: 3000, Budget: 10 * time.Minute,
 	// Only tables with their own files can be exported.
 	BackupKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindPerTable},
 	Files: Files{
