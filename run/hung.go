@@ -20,7 +20,7 @@ const (
 )
 
 // watchVolumes warns of a volume, or the store's, that does not answer, until stop is called. Nothing else would: each
-// thread that uses it waits in the system. An interrupt does not end such a trial either, so the run is abandoned then.
+// thread that uses it waits in the system. It sees network and FUSE file systems; a local disk that hangs answers statfs. An interrupt does not end such a trial either, so the run is abandoned then.
 func (o Options) watchVolumes(ctx context.Context, volumes []filewise.Volume) (stop func()) {
 	if o.Warn == nil || o.Abandon == nil {
 		return func() {}
@@ -42,7 +42,7 @@ func (o Options) watchVolume(ctx context.Context, ended <-chan struct{}, v filew
 	for {
 		go func() { ask(); answered <- struct{}{} }()
 		// Ticks count, not a clock, since this process may be suspended.
-		silent, told := time.Duration(0), false
+		silent, interrupted, told := time.Duration(0), time.Duration(0), false
 		for waiting := true; waiting; {
 			select {
 			case <-ended:
@@ -50,10 +50,12 @@ func (o Options) watchVolume(ctx context.Context, ended <-chan struct{}, v filew
 			case <-answered:
 				waiting = false
 			case <-tick.C:
-				silent += askVolume
+				if silent += askVolume; ctx.Err() != nil {
+					interrupted += askVolume
+				}
 			}
 			switch {
-			case waiting && ctx.Err() != nil && silent >= leaveVolume:
+			case waiting && interrupted >= leaveVolume:
 				o.Abandon("interrupted without waiting for volume "+v.Name+" ("+v.Dir+"), which does not answer; finished trials are stored",
 					"bring the volume back; then filewise clean removes what is left there, and filewise resume continues. If this process "+
 						"stays until then, the system holds it")

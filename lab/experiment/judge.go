@@ -143,7 +143,8 @@ func writtenBy(trials []filewise.Trial) (sum float64) {
 	return sum
 }
 
-// writtenAhead returns how many bytes all planned blocks write. A block measures a layout longer than its pilot did.
+// writtenAhead estimates how many bytes all planned blocks write, if no layout is dropped. A block measures a layout longer
+// than its pilot did.
 func (s standing) writtenAhead() float64 {
 	pilots := s.donePilots()
 	written, longer := writtenBy(pilots), 1.0

@@ -260,7 +260,7 @@ func (l Ladder) Words() string {
 	if len(may) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("If pilots find a condition broken, up to %d other designs are tried: %s.", mostRungs, say.Enumerate(may))
+	return fmt.Sprintf("If pilots find a condition broken, other designs are tried (%d at most): %s.", mostRungs, say.Enumerate(may))
 }
 
 // brokenOf lists the broken conditions with what was measured.

@@ -25,7 +25,7 @@ func Judge(cfg Config, arms []Arm, t Table) (Result, error) { return new(Series)
 type Series struct{ replay *replay }
 
 // Judge returns what the function Judge returns. If the table only grew since the last call, analyses are added to the
-// earlier ones.
+// earlier ones. The table's rows must not change afterwards.
 func (s *Series) Judge(cfg Config, arms []Arm, t Table) (Result, error) {
 	if err := cfg.check(len(arms)); err != nil {
 		return Result{}, err
@@ -86,14 +86,15 @@ func (r *replay) continues(cfg Config, arms []Arm, t Table) bool {
 
 // extend takes the table's further blocks.
 func (r *replay) extend(t Table) {
-	logs := newRows(len(t), len(r.arms))
-	for b := len(r.table); b < len(t); b++ {
+	have := len(r.table)
+	logs := newRows(len(t)-have, len(r.arms))
+	for b := have; b < len(t); b++ {
 		for j, cell := range t[b] {
 			if cell.OK {
-				logs[b][j] = math.Log(cell.Throughput)
+				logs[b-have][j] = math.Log(cell.Throughput)
 			}
 		}
-		r.log = append(r.log, logs[b])
+		r.log = append(r.log, logs[b-have])
 		if r.cfg.Rules > 2 {
 			r.carries = append(r.carries, carryOfBlock(t[b]))
 		}

@@ -72,10 +72,10 @@ func (w *scan) Program() filewise.Program {
 		}
 	}
 	for k := 1; k <= queries; k++ {
-		ops := int64(w.readers()) // a reader's second execution would not be cold
+		ops := int64(w.readers()) // once for each reader
 		if w.params.Cache == CacheWarm {
 			ops *= int64(w.params.Repeat)
-		} else if !slices.Contains(indexed, k) {
+		} else if !slices.Contains(indexed, k) { // a second look-up would find its page cached
 			ops *= int64(max(w.params.Rescan, 1))
 		}
 		if w.params.Rate == 0 && w.params.Cache == CacheWarm && slices.Contains(indexed, k) {

@@ -43,8 +43,8 @@ func scanScenario() Scenario {
 			"Warm queries that find their rows by an index take less than a millisecond: each is executed --batch times as often as the others, " +
 				"so that there is something to measure.",
 			"The original had one reader. Here --connections readers (4) execute a query at once, each on another of the four tables.",
-			"The default is cold: before each query all caches are emptied (a server by URL: as far as it allows), and it is executed once a " +
-				"trial; on InnoDB, whose buffer pool holds a twelfth of the data, scans 20 times.",
+			"The default is cold: caches are emptied before each query (a server by URL: as far as it allows). A query is executed once a " +
+				"trial; on managed MariaDB and MySQL, whose buffer pool holds a twelfth of the data, a scan 20 times.",
 			"Keys in the queries are scaled by the number of rows; values are as selective as in the original.",
 		},
 		Flags:  []string{"rows", "cache", "data", "repeat", "batch", "rate", "builds", "measure", "as-published", "scale"},

@@ -29,7 +29,7 @@ func (m *maker) setUsual() error {
 		usual(&m.o.Rows, n)
 	}
 	m.sc.Params.IndexedFirst = m.sc.Params.IndexedFirst || u.IndexedFirst
-	if !m.o.AsPublished.Value {
+	if !m.o.AsPublished.Value && !m.o.Memory.Given() { // which could hold the data
 		m.sc.Params.Rescan = u.Rescan
 	}
 	if !ok || m.plan.Target.Mode == filewise.Embedded || m.designed() {

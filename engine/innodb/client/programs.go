@@ -62,13 +62,19 @@ func place(a filewise.Address) ([]string, error) {
 	return []string{"--user=" + a.User, "--protocol=tcp", "--host=" + host, "--port=" + port}, err
 }
 
-// TLS returns the TLS options in the form of the product's program.
-func TLS(p *dialect.Product, given map[string]string) (args []string, err error) {
-	for option, flag := range map[string]string{optionCA: "--ssl-ca=", optionCert: "--ssl-cert=", optionKey: "--ssl-key="} {
-		if given[option] != "" {
-			args = append(args, flag+given[option])
+// certificates returns the options of the product's program for the files of certificates.
+func certificates(given map[string]string) (args []string) {
+	for _, o := range [][2]string{{optionCA, "--ssl-ca="}, {optionCert, "--ssl-cert="}, {optionKey, "--ssl-key="}} {
+		if file := given[o[0]]; file != "" {
+			args = append(args, o[1]+file)
 		}
 	}
+	return args
+}
+
+// TLS returns the TLS options in the form of the product's program.
+func TLS(p *dialect.Product, given map[string]string) (args []string, err error) {
+	args = certificates(given)
 	switch mode := given["tls"]; {
 	case given[optionServerName] != "", cmp.Or(mode, "false") != "false" && given[optionCA] == "":
 		return nil, filewise.Errorf(filewise.CodeUsage, "take the dump yourself and give its file, or name "+optionCA,
@@ -79,11 +85,23 @@ func TLS(p *dialect.Product, given map[string]string) (args []string, err error)
 	return args, nil
 }
 
-// Secured returns the TLS options for a product's program. If it cannot take them, it is secured as mydumper is.
+// Secured returns the TLS options for a product's program. If the program cannot take them whole, as mydumper cannot, the
+// connection has as much of them as it can: the driver has checked the same server before.
 func Secured(p *dialect.Product, given map[string]string) []string {
 	args, err := TLS(p, given)
-	if err != nil {
-		return []string{map[string]string{"mariadb": "--ssl", "mysql": "--ssl-mode=REQUIRED"}[p.Name]}
+	if err == nil {
+		return args
+	}
+	secure := map[string]string{"mariadb": "--ssl", "mysql": "--ssl-mode=REQUIRED"}
+	switch {
+	case given["tls"] == "preferred":
+		secure = map[string]string{"mysql": "--ssl-mode=PREFERRED"}
+	case given[optionCA] != "" && given["tls"] != "skip-verify": // but not the name
+		secure["mysql"] = "--ssl-mode=VERIFY_CA"
+	}
+	args = certificates(given)
+	if s := secure[p.Name]; s != "" {
+		args = append(args, s)
 	}
 	return args
 }
