@@ -20,7 +20,8 @@ const (
 )
 
 // watchVolumes warns of a volume, or the store's, that does not answer, until stop is called. Nothing else would: each
-// thread that uses it waits in the system. It sees network and FUSE file systems; a local disk that hangs answers statfs. An interrupt does not end such a trial either, so the run is abandoned then.
+// thread that uses it waits in the system. An interrupt does not end such a trial either, so the run is abandoned then. It
+// sees network and FUSE file systems; a local disk that hangs answers statfs.
 func (o Options) watchVolumes(ctx context.Context, volumes []filewise.Volume) (stop func()) {
 	if o.Warn == nil || o.Abandon == nil {
 		return func() {}
