@@ -62,11 +62,11 @@ func place(a filewise.Address) ([]string, error) {
 	return []string{"--user=" + a.User, "--protocol=tcp", "--host=" + host, "--port=" + port}, err
 }
 
-// certificates returns the options of the product's program for the files of certificates.
-func certificates(given map[string]string) (args []string) {
-	for _, o := range [][2]string{{optionCA, "--ssl-ca="}, {optionCert, "--ssl-cert="}, {optionKey, "--ssl-key="}} {
+// certificates returns a program's options for the files of certificates: its prefix, and ca, cert and key.
+func certificates(given map[string]string, prefix string) (args []string) {
+	for _, o := range [][2]string{{optionCA, "ca="}, {optionCert, "cert="}, {optionKey, "key="}} {
 		if file := given[o[0]]; file != "" {
-			args = append(args, o[1]+file)
+			args = append(args, prefix+o[1]+file)
 		}
 	}
 	return args
@@ -74,7 +74,7 @@ func certificates(given map[string]string) (args []string) {
 
 // TLS returns the TLS options in the form of the product's program.
 func TLS(p *dialect.Product, given map[string]string) (args []string, err error) {
-	args = certificates(given)
+	args = certificates(given, "--ssl-")
 	switch mode := given["tls"]; {
 	case given[optionServerName] != "", cmp.Or(mode, "false") != "false" && given[optionCA] == "":
 		return nil, filewise.Errorf(filewise.CodeUsage, "take the dump yourself and give its file, or name "+optionCA,
@@ -99,7 +99,7 @@ func Secured(p *dialect.Product, given map[string]string) []string {
 	case given[optionCA] != "" && given["tls"] != "skip-verify": // but not the name
 		secure["mysql"] = "--ssl-mode=VERIFY_CA"
 	}
-	args = certificates(given)
+	args = certificates(given, "--ssl-")
 	if s := secure[p.Name]; s != "" {
 		args = append(args, s)
 	}
@@ -132,10 +132,5 @@ func Mydumper(p *dialect.Product, a filewise.Address) ([]string, error) {
 	if c.TLS != nil {
 		args = append(args, "--ssl")
 	}
-	for option, arg := range map[string]string{optionCA: "--ca=", optionCert: "--cert=", optionKey: "--key="} {
-		if v := a.Options[option]; v != "" {
-			args = append(args, arg+v)
-		}
-	}
-	return args, nil
+	return append(args, certificates(a.Options, "--")...), nil
 }
