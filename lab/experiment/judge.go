@@ -3,6 +3,7 @@ package experiment
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -133,14 +134,31 @@ func timeSpent(trials []filewise.Trial) (time.Duration, []filewise.Stage) {
 func writtenBy(trials []filewise.Trial) (sum float64) {
 	for _, t := range trials {
 		for _, m := range t.Measures {
-			for _, to := range []string{filewise.WrittenData, filewise.WrittenIndex, filewise.WrittenLog, filewise.WrittenTemp,
-				filewise.WrittenBackup, filewise.WrittenRest} {
-				x, _ := writtenTo(m, to)
-				sum += x
+			for _, d := range m.Deltas {
+				if d.Probe == filewise.ProbeWritten && toFiles(d.Name) && !math.IsNaN(d.Value) {
+					sum += d.Value
+				}
+			}
+			if m.Rest == nil {
+				continue
+			}
+			for name, bytes := range m.Rest.Written {
+				if toFiles(name) {
+					sum += bytes
+				}
 			}
 		}
 	}
 	return sum
+}
+
+// toFiles reports whether a counter of what was written is about the server's files. Devices count others, too.
+func toFiles(written string) bool {
+	switch written {
+	case filewise.WrittenData, filewise.WrittenIndex, filewise.WrittenLog, filewise.WrittenTemp, filewise.WrittenBackup, filewise.WrittenRest:
+		return true
+	}
+	return false
 }
 
 // writtenAhead estimates how many bytes all planned blocks write, if no layout is dropped. A block measures a layout longer
