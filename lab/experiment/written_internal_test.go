@@ -14,7 +14,8 @@ func TestWrittenBy(t *testing.T) {
 		Window: [2]time.Duration{time.Second, 3 * time.Second},
 		Deltas: []filewise.Delta{{Probe: filewise.ProbeWritten, Name: filewise.WrittenData, Value: 5},
 			{Probe: filewise.ProbeWritten, Name: filewise.WrittenDevices, Value: 100}, {Probe: "disk", Name: filewise.WrittenData, Value: 100},
-			{Probe: filewise.ProbeWritten, Name: filewise.WrittenCalls, Value: 100}, {Probe: filewise.ProbeWritten, Name: filewise.WrittenLog, Value: 2}},
+			{Probe: filewise.ProbeWritten, Name: filewise.WrittenCalls, Value: 100},
+			{Probe: filewise.ProbeWritten, Name: filewise.WrittenLog, Value: 2}},
 		Rest: &filewise.Rest{Written: map[string]float64{filewise.WrittenData: 3, filewise.WrittenDevices: 100}},
 	}}}
 	s := standing{history: history{trials: []filewise.Trial{pilot}}}

@@ -19,7 +19,8 @@ func TestSecured(t *testing.T) {
 		{map[string]string{optionCA: "a", optionCert: "b", optionKey: "c"},
 			[]string{"--ssl-ca=a", "--ssl-cert=b", "--ssl-key=c", "--ssl-mode=VERIFY_IDENTITY"},
 			[]string{"--ssl-ca=a", "--ssl-cert=b", "--ssl-key=c", "--ssl-verify-server-cert"}},
-		{map[string]string{optionCA: "a", optionServerName: "db"}, []string{"--ssl-ca=a", "--ssl-mode=VERIFY_CA"}, []string{"--ssl-ca=a", "--ssl"}},
+		{map[string]string{optionCA: "a", optionServerName: "db"}, []string{"--ssl-ca=a", "--ssl-mode=VERIFY_CA"},
+			[]string{"--ssl-ca=a", "--ssl"}},
 	} {
 		if got := Secured(dialect.MySQL, c.given); !slices.Equal(got, c.mysql) {
 			t.Errorf("%v: MySQL has %q, want %q", c.given, got, c.mysql)
